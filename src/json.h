@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * json.h - JSON as stores really hold it
+ *
+ * jansson refuses what real documents contain: bare NaN and Infinity, integers beyond
+ * int64, lone surrogates, NULs in keys. The scanner here stands in front of it: it
+ * checks a document against RFC 8259 plus those, bounds its depth, finds members without
+ * parsing the rest (attributes are served as they were stored), and respells what
+ * jansson would refuse, without loss: strings that need it as MARK 'x' hexadecimal
+ * bytes, numbers as MARK 'n' their own text, where MARK is U+0001 (a string that begins
+ * with U+0001 by itself is respelled as well). zr_json_string() and zr_json_number()
+ * read both spellings back.
+ *
+ * Layer 1. May include layer 0.
+ *
+ * Threads: no state; any.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "buf.h"
+#include "err.h"
+
+/* A piece of a document. data NULL: not there. Borrowed from the document. */
+struct zr_json_slice {
+	const char *data;
+	size_t len;
+};
+
+/* Checks that text is one JSON value, whole. -EINVAL with line, column and cause (also
+ * for nesting beyond ZR_MAX_JSON_DEPTH, and for invalid UTF-8). */
+ZR_MUST_CHECK int zr_json_check(const char *text, size_t len, struct zr_err *reterr);
+
+/* The value of a member of the object `text` (the last one of that name), whose text was
+ * checked before. {NULL, 0} if it is no object or has no such member. */
+struct zr_json_slice zr_json_member(const char *text, size_t len, const char *key);
+
+/*
+ * Parse a value. Members of the *top-level* object that `skip` (NULL-terminated; may be
+ * NULL) names are left out. -EINVAL, -ENOMEM.
+ */
+ZR_MUST_CHECK int zr_json_parse(const char *text, size_t len, const char *const *skip,
+                                json_t **ret, struct zr_err *reterr);
+
+/* The bytes of a string or key, true to the document (lone surrogates as three bytes, in
+ * the manner of UTF-8), appended to an empty buffer, plus a NUL that len does not count.
+ * -EINVAL when v is no string. */
+ZR_MUST_CHECK int zr_json_string(const json_t *v, struct zr_buf *ret);
+ZR_MUST_CHECK int zr_json_key(const char *key, struct zr_buf *ret);
+
+/* The text of a number as written: in particular of "NaN", "Infinity", "-Infinity" and
+ * of integers beyond int64. NULL when v is no respelled number. Borrowed from v. */
+const char *zr_json_number(const json_t *v);

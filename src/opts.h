@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * opts.h - the command line: one table for parsing, --help and (by test) the manual
+ *
+ * Layer 5. May include everything below.
+ *
+ * Memory: strings in struct zr_opts are owned by it.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "err.h"
+#include "render.h"
+#include "util.h"
+
+enum zr_action { ZR_ACTION_MOUNT, ZR_ACTION_HELP, ZR_ACTION_VERSION };
+
+struct zr_opts {
+	enum zr_action action;
+	char *store;           /* as given */
+	char *mountpoint;      /* as given */
+	bool foreground;       /* -f, implied by -d */
+	bool debug;            /* -d: libfuse's trace, log level debug */
+	bool missing_is_error; /* missing=error; missing=fill is the default */
+	bool follow_symlinks;
+	bool default_permissions;
+	uid_t uid; /* of files; the mounting user's by default */
+	gid_t gid;
+	mode_t umask;           /* 0 by default */
+	uint64_t cache_bytes;   /* cache=SIZE, 256 MiB by default */
+	unsigned int size_wait; /* seconds, 30 by default; 0: never wait */
+	char *log_file;         /* log=FILE */
+	struct zr_render_opts render;
+	/* For libfuse: "-o" arguments of the mount itself (allow_other, auto_unmount,
+	 * fsname, subtype, ro, nosuid, nodev, ...), joined by commas. */
+	char *fuse_opts;
+};
+
+/* -EINVAL and one line that names the argument at fault. `-o` values may come in several
+ * -o, commas in a value are escaped by a backslash; the last of equals wins. What
+ * mount(8) adds is accepted: rw is refused, ro, dev, suid, exec, noatime, _netdev and
+ * the like are taken and ignored (the mount is always ro, nosuid, nodev). */
+ZR_MUST_CHECK int zr_opts_parse(int argc, char **argv, struct zr_opts *ret,
+                                struct zr_err *reterr);
+void zr_opts_done(struct zr_opts *o);
+
+/* The text of --help, generated from the table. */
+void zr_opts_help(struct zr_buf *out);

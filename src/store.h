@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * store.h - names to bytes
+ *
+ *   [ store ] bytes -> codec -> chunk cache -> view -> render -> fuse reply
+ *
+ * A key is a path below the store's root: components joined by '/', no leading slash,
+ * "" is the root itself; components are bytes without '/' and NUL, never "." or ".."
+ * (refused with -EINVAL: names that come out of metadata cannot leave the store).
+ * "Not there" (-ENOENT) is a different answer from every other failure.
+ *
+ * Kinds: a directory (store_dir.c), a zip archive (store_zip.c), and whatever a test
+ * brings.
+ *
+ * Layer 1. May include layer 0.
+ *
+ * Memory: a store is shared by reference; results belong to the caller.
+ * Threads: all functions from any thread, in parallel. They may block on I/O.
+ * Errors: -ENOENT no such key (a directory where an object is asked for is -EISDIR, an
+ *         object where a directory is asked for -ENOTDIR);
+ *         -ELOOP   a symbolic link that leaves the store;
+ *         -EUCLEAN shorter than asked for, a FIFO or device, a damaged archive member,
+ *                  a dangling symbolic link;
+ *         -EFBIG   larger than `max`; others as the system gave them. reterr (may be
+ *         NULL) gets one line that says what was met, for all but -ENOENT.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <time.h>
+
+#include "buf.h"
+#include "err.h"
+#include "util.h"
+
+struct zr_stat {
+	uint64_t size;
+	struct timespec mtime;
+	struct timespec ctime;
+	uint64_t ino; /* 0 where there is none */
+};
+
+struct zr_dirent {
+	char *name;  /* owned by the list, NUL-terminated */
+	bool is_dir; /* else an object (or something else: whoever opens it finds out) */
+};
+
+struct zr_dirlist {
+	struct zr_dirent *entries; /* sorted by name, bytewise */
+	size_t count;
+};
+
+struct zr_store;
+
+struct zr_store_ops {
+	/* See the functions of the same names below. get_range: `len` bytes or an error.
+	 */
+	int (*get)(struct zr_store *s, const char *key, uint64_t max, struct zr_buf *ret,
+	           struct zr_err *reterr);
+	int (*get_range)(struct zr_store *s, const char *key, uint64_t offset, size_t len,
+	                 void *out, struct zr_err *reterr);
+	int (*stat)(struct zr_store *s, const char *key, struct zr_stat *ret,
+	            struct zr_err *reterr);
+	int (*list)(struct zr_store *s, const char *key, struct zr_dirlist *ret,
+	            struct zr_err *reterr);
+	void (*free)(struct zr_store *s);
+};
+
+/* The head of every store: first member of each kind's own struct. */
+struct zr_store {
+	const struct zr_store_ops *ops;
+	atomic_uint refs;
+};
+
+/*
+ * Open what `path` names: a directory, or a zip archive (by its content, not its name).
+ * follow_symlinks: links that leave a directory store are followed.
+ * One line in reterr on failure, that begins with the path.
+ */
+ZR_MUST_CHECK int zr_store_open(const char *path, bool follow_symlinks,
+                                struct zr_store **ret, struct zr_err *reterr);
+ZR_MUST_CHECK int zr_store_dir_open(const char *path, bool follow_symlinks,
+                                    struct zr_store **ret, struct zr_err *reterr);
+ZR_MUST_CHECK int zr_store_zip_open(const char *path, struct zr_store **ret,
+                                    struct zr_err *reterr);
+
+struct zr_store *zr_store_ref(struct zr_store *s);
+void zr_store_unref(struct zr_store *s); /* NULL is allowed */
+
+/* The whole object, at most `max` bytes. *ret must be empty. */
+ZR_MUST_CHECK int zr_store_get(struct zr_store *s, const char *key, uint64_t max,
+                               struct zr_buf *ret, struct zr_err *reterr);
+
+/* Exactly `len` bytes from `offset`; -EUCLEAN when the object ends before. */
+ZR_MUST_CHECK int zr_store_get_range(struct zr_store *s, const char *key, uint64_t offset,
+                                     size_t len, void *out, struct zr_err *reterr);
+
+/* An object (a regular file). */
+ZR_MUST_CHECK int zr_store_stat(struct zr_store *s, const char *key, struct zr_stat *ret,
+                                struct zr_err *reterr);
+
+/* What lies directly below a directory. */
+ZR_MUST_CHECK int zr_store_list(struct zr_store *s, const char *key,
+                                struct zr_dirlist *ret, struct zr_err *reterr);
+
+void zr_dirlist_done(struct zr_dirlist *l);

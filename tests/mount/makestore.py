@@ -8,7 +8,7 @@ For what fixtures/ cannot hold: arrays that are large, that are there many times
 nothing but Python, and knows only types whose text Python spells by itself; what fixtures/ shows is not shown again here.
 
   many [COUNT]    COUNT directories a000, a001, ... with the same array of 20,000 records: each can be read for the first
-                  time. Five chunks of 4,096, one of them missing. OUT/expect holds only a000.
+                  time. Five chunks of 4,096, one of them missing.
   mixed [COUNT]   COUNT groups of small arrays of several ranks, chunkings and codecs, for readers at random
   big             one array of three chunks, each a megabyte of text
   wide            one array with 40 fields in 8 chunks
@@ -143,20 +143,22 @@ TABLE = [("n", "int32"), ("x", "float64"), ("word", "U8"), ("flag", "bool"), ("p
 
 
 def table_row(i):
-    return {"n": (i * 7919) % 100003 - 5000, "x": ((i * 2654435761) % 1000003) / 1024 - 300, "word": WORDS[i * i % 10],
+    return {"n": (i * 7919) % 100003 - 5000, "x": ((i * 2654435761) % 1000003) / 1024 - 300, "word": WORDS[i // 3 % 10],
             "flag": i % 3 == 0, "pos": {"a": i % 1000, "b": i / 8}}
 
 
 TABLE_FILL = {"n": -1, "x": 0.5, "word": "fill", "flag": False, "pos": {"a": 7, "b": -0.25}}
 
 
-def many(out, count="120"):
+def many(out, count="60"):
     array(out, "a000", TABLE, [20000], [4096], table_row, TABLE_FILL, {(2,)})
-    store = os.path.join(out, "store")
-    for i in range(1, int(count)):
-        os.makedirs(os.path.join(store, f"a{i:03}", "c"))
-        for name in ("zarr.json", "c/0", "c/1", "c/3", "c/4"):
-            os.link(os.path.join(store, "a000", name), os.path.join(store, f"a{i:03}", name))
+    for top, names in (("store", ("zarr.json", "c/0", "c/1", "c/3", "c/4")),
+                       ("expect", ("n", "x", "word", "flag", "pos/a", "pos/b", "pos/records.jsonl", "records.jsonl"))):
+        for i in range(1, int(count)):
+            for name in names:
+                copy = os.path.join(out, top, f"a{i:03}", name)
+                os.makedirs(os.path.dirname(copy), exist_ok=True)
+                os.link(os.path.join(out, top, "a000", name), copy)
 
 
 def mixed(out, count="12"):

@@ -93,19 +93,17 @@ def linear(shape, index):
     return at
 
 
-def write_chunks(where, t, shape, chunks, value, fill, missing, codecs):
-    for pos in positions(shape, chunks):
-        if pos in missing:
-            continue
-        raw = []
-        for inner in itertools.product(*map(range, chunks)):
-            index = [p * c + i for p, c, i in zip(pos, chunks, inner)]
-            raw.append(pack(t, value(linear(shape, index)) if all(map(int.__lt__, index, shape)) else fill))
-        key = os.path.join(where, "c", *map(str, pos))
-        os.makedirs(os.path.dirname(key), exist_ok=True)
-        raw = b"".join(raw)
-        with open(key, "wb") as f:
-            f.write(gzip.compress(raw, 1, mtime=0) if codecs is GZIP else raw)
+def write_chunks_at(where, t, shape, chunks, value, fill, pos, codecs=BYTES):
+    """The chunk at one position of the grid."""
+    raw = []
+    for inner in itertools.product(*map(range, chunks)):
+        index = [p * c + i for p, c, i in zip(pos, chunks, inner)]
+        raw.append(pack(t, value(linear(shape, index)) if all(map(int.__lt__, index, shape)) else fill))
+    raw = b"".join(raw)
+    key = os.path.join(where, "c", *map(str, pos))
+    os.makedirs(os.path.dirname(key), exist_ok=True)
+    with open(key, "wb") as f:
+        f.write(gzip.compress(raw, 1, mtime=0) if codecs is GZIP else raw)
 
 
 def write_texts(where, t, records, indices):
@@ -129,7 +127,9 @@ def array(out, path, t, shape, chunks, value, fill, missing=(), codecs=BYTES):
     groups_above(os.path.join(out, "store"), path)
     where = os.path.join(out, "store", path)
     describe(where, t, shape, chunks, fill, codecs)
-    write_chunks(where, t, shape, chunks, value, fill, missing, codecs)
+    for pos in positions(shape, chunks):
+        if pos not in missing:
+            write_chunks_at(where, t, shape, chunks, value, fill, pos, codecs)
     records, indices = [], []
     for index in itertools.product(*map(range, shape)):
         pos = tuple(i // c for i, c in zip(index, chunks))

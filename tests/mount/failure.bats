@@ -40,7 +40,7 @@ records.jsonl {"n":0,"w":"f"}
 EOF
   limit 60 cmp "$MNT/good/records.jsonl" "$GOOD/records.jsonl"
   unmount
-  [ "$(grep -c . "$LOG")" = 1 ]
+  [ "$(grep -c "$1" "$LOG")" = 1 ]
   grep "$1" "$LOG" | grep -q "c/1"
 }
 
@@ -62,7 +62,7 @@ EOF
   before=$(head -n 10000 "$GOOD/n" | wc -c)
   span=20000
   mount_store "$BAD/store"
-  run -1 bash -c 'cat "$1" >"$2"' - "$MNT/short/n" "$BATS_TEST_TMPDIR/got"
+  run -1 bash -c "cat '$MNT/short/n' >'$BATS_TEST_TMPDIR/got'"
   [[ $output == *"Input/output error"* ]]
   got=$(stat -c %s "$BATS_TEST_TMPDIR/got")
   [ "$got" -le "$before" ] && [ "$got" -ge $((before / 4096 * 4096)) ]
@@ -71,7 +71,7 @@ EOF
   [[ $output == *"Input/output error"* ]]
   cmp -n "$(stat -c %s "$BATS_TEST_TMPDIR/got")" "$BATS_TEST_TMPDIR/got" "$GOOD/n"
   tail -n 15000 "$MNT/short/n" | cmp - <(tail -n 15000 "$GOOD/n")
-  run -1 bash -c 'dd if="$1" of="$2" bs=4096 conv=noerror,sync status=none' - "$MNT/short/n" "$BATS_TEST_TMPDIR/got"
+  run -1 dd if="$MNT/short/n" of="$BATS_TEST_TMPDIR/got" bs=4096 conv=noerror,sync status=none
   [[ $output == *"Input/output error"* ]]
   cmp -n "$((before / 4096 * 4096))" "$BATS_TEST_TMPDIR/got" "$GOOD/n"
   tail -n +20001 "$GOOD/n" >"$BATS_TEST_TMPDIR/rest"
@@ -96,8 +96,7 @@ EOF
   mount_store "$store" -o missing=error
   limit 60 "$PYTHON" "$HERE/damaged.py" "$MNT/n" "$GOOD/n" 10000 20000 0
   unmount
-  [ "$(grep -c . "$LOG")" = 1 ]
-  grep -q "c/1" "$LOG"
+  [ "$(grep -c "c/1" "$LOG")" = 1 ]
 }
 
 @test "a document that is cut off is one unreadable.txt, and its siblings are fine" {
@@ -200,10 +199,11 @@ EOF
   own=(unshare -m)
   [ "$(id -u)" = 0 ] || own=(unshare -rm)
   "${own[@]}" true || skip "no mount namespaces here"
-  # A device that is there but is not FUSE, and none at all.
-  refused /dev/fuse "${own[@]}" sh -c 'mount --bind /dev/null /dev/fuse && exec "$@"' - \
-    "$ZARRFS" "$(fixture demo)" "$MNT"
-  mkdir "$BATS_TEST_TMPDIR/dev"
+  : >"$BATS_TEST_TMPDIR/empty"
+  # shellcheck disable=SC2016 # for the shell inside
+  refused /dev/fuse "${own[@]}" sh -c 'mount --bind "$1" /dev/fuse && shift && exec "$@"' - \
+    "$BATS_TEST_TMPDIR/empty" "$ZARRFS" "$(fixture demo)" "$MNT"
+  # shellcheck disable=SC2016
   refused /dev/fuse "${own[@]}" sh -c 'mount -t tmpfs none /dev && : >/dev/null && exec "$@"' - \
     "$ZARRFS" "$(fixture demo)" "$MNT"
 }

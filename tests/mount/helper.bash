@@ -76,12 +76,12 @@ slow_store() {
   start "$SLOW" "$SLOWFS" "$1" "$SLOW" --log="$READS" "${@:2}"
 }
 
-# ended PID SECONDS: waits for a child of the test; its status in $STATUS.
+# ended PID SECONDS: waits for a child of the test; its status in $ENDED.
 ended() {
   for _ in $(seq $(($2 * 20))); do
     if ! kill -0 "$1" 2>/dev/null; then
-      STATUS=0
-      wait "$1" || STATUS=$?
+      ENDED=0
+      wait "$1" || ENDED=$?
       return 0
     fi
     sleep 0.05
@@ -94,8 +94,8 @@ ended() {
 ended_well() {
   ended "${PID[$1]}" 60 || return 1
   unset "PID[$1]"
-  [ "$STATUS" = 0 ] || {
-    echo "the program ended with status $STATUS" >&2
+  [ "$ENDED" = 0 ] || {
+    echo "the program ended with status $ENDED" >&2
     return 1
   }
 }

@@ -123,7 +123,7 @@ released() {
   rm "$HOLD"
   ended "${READERS[0]}" 60
   cat "$BATS_TEST_TMPDIR/signalled"
-  [ "$STATUS" = 0 ]
+  [ "$ENDED" = 0 ]
   READERS=()
   tail -n 1 "$BATS_TEST_TMPDIR/signalled" | grep -q "^$(sha256sum <"$MANY/expect/a000/n" | cut -c1-64) "
   unmount

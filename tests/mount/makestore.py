@@ -11,7 +11,7 @@ nothing but Python, and knows only types whose text Python spells by itself; wha
                   time. Five chunks of 4,096, one of them missing.
   mixed [COUNT]   COUNT groups of small arrays of several ranks, chunkings and codecs, for readers at random
   big             one array of three chunks, each a megabyte of text
-  wide            one array with 40 fields in 8 chunks
+  wide            one array with 40 fields in 8 chunks of 220 kB
   damaged         arrays with one bad chunk each, beside a good one (see damaged() below)
   huge            10^12 records in one dimension and 2^20 x 2^20, nearly nothing written; no OUT/expect, see huge.py
 """
@@ -180,7 +180,7 @@ def big(out):
 
 def wide(out):
     fields = [(f"f{k:02}", ("int32", "float64", "int16", "bool")[k % 4]) for k in range(40)]
-    array(out, "wide", fields, [4000], [500],
+    array(out, "wide", fields, [12000], [1500],
           lambda i: {n: (i % 2 == 0) if t == "bool" else (i * (k + 1) % 30011) if t != "float64" else i * k / 16
                      for k, (n, t) in enumerate(fields)},
           {n: False if t == "bool" else 0.0 if t == "float64" else 0 for n, t in fields})

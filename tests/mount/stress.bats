@@ -48,8 +48,8 @@ lister() {
   done
 }
 
-@test "with a cache that holds next to nothing" {
-  mount_store "$BATS_FILE_TMPDIR/mixed/store" -o cache=64K
+@test "with a cache of 1 MiB" {
+  mount_store "$BATS_FILE_TMPDIR/mixed/store" -o cache=1M
   stress mixed
   unmount
 }

@@ -30,9 +30,10 @@ struct zr_cache;
 struct zr_chunk {
 	atomic_uint refs;
 	struct zr_cache *cache; /* whose budget it counts against */
-	struct zr_buf data;     /* records in storage order, or whatever the loader made */
-	struct zr_buf text;     /* variable length: the bytes that the items in data point to */
-	size_t bytes;           /* what it counts */
+	struct zr_buf data; /* records in storage order, or whatever the loader made */
+	struct zr_buf
+		text; /* variable length: the bytes that the items in data point to */
+	size_t bytes; /* what it counts */
 };
 
 /* What a chunk is of. `owner` is unique to an array for the life of the cache. */
@@ -49,8 +50,8 @@ struct zr_cache *zr_cache_new(size_t budget); /* bytes; NULL: no memory */
 void zr_cache_free(struct zr_cache *c); /* all references must have been given back */
 
 /*
- * The chunk of that key: from the cache, or by waiting for who loads it, or by loading it.
- * estimate: bytes that it will take. Errors are the loader's, or -ENOMEM.
+ * The chunk of that key: from the cache, or by waiting for who loads it, or by loading
+ * it. estimate: bytes that it will take. Errors are the loader's, or -ENOMEM.
  */
 ZR_MUST_CHECK int zr_cache_get(struct zr_cache *c, const struct zr_cache_key *key,
                                size_t estimate, zr_cache_load load, void *arg,

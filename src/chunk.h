@@ -14,8 +14,8 @@
  *
  * Memory: a source owns its path, and holds references of store and array. Chunks that
  *         it hands out are references of the cache's.
- * Threads: zr_source_get() from any thread; decoding happens inside the gate, I/O outside,
- *         so the caller must not be inside it.
+ * Threads: zr_source_get() from any thread; decoding happens inside the gate, I/O
+ * outside, so the caller must not be inside it.
  */
 #pragma once
 
@@ -29,19 +29,19 @@
 struct zr_gate;
 
 struct zr_source {
-	struct zr_store *store;  /* one reference */
-	char *path;              /* owned: key of the array's own directory */
-	struct zr_array *array;  /* one reference */
+	struct zr_store *store; /* one reference */
+	char *path;             /* owned: key of the array's own directory */
+	struct zr_array *array; /* one reference */
 	struct zr_grid grid;
-	struct zr_cache *cache;  /* borrowed */
-	struct zr_gate *gate;    /* borrowed */
-	uint64_t owner;          /* of its chunks in the cache */
-	bool missing_is_error;   /* a chunk that is not stored counts as damaged */
+	struct zr_cache *cache; /* borrowed */
+	struct zr_gate *gate;   /* borrowed */
+	uint64_t owner;         /* of its chunks in the cache */
+	bool missing_is_error;  /* a chunk that is not stored counts as damaged */
 
-	pthread_mutex_t lock;    /* guards what follows */
-	uint64_t *damaged;       /* cells, ascending */
+	pthread_mutex_t lock; /* guards what follows */
+	uint64_t *damaged;    /* cells, ascending */
 	size_t ndamaged, damaged_cap;
-	int last_error;          /* the store's last failure, so that it is logged once */
+	int last_error; /* the store's last failure, so that it is logged once */
 };
 
 /* References are taken of store and array. -ENOMEM. */
@@ -61,7 +61,8 @@ void zr_source_done(struct zr_source *s);
  * other    the store did not answer (-EIO, -EACCES, -ENOMEM ...): logged, asked again
  *          next time
  */
-ZR_MUST_CHECK int zr_source_get(struct zr_source *s, uint64_t cell, struct zr_chunk **ret);
+ZR_MUST_CHECK int zr_source_get(struct zr_source *s, uint64_t cell,
+                                struct zr_chunk **ret);
 
 /* Path for messages: "/a/b". */
 const char *zr_source_label(const struct zr_source *s);

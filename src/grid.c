@@ -72,7 +72,8 @@ void zr_grid_run(const struct zr_grid *g, uint64_t record, struct zr_run *ret)
 	ret->step = g->step[last];
 }
 
-static void grid_split(uint32_t ndim, const uint64_t *counts, uint64_t number, uint64_t *at)
+static void grid_split(uint32_t ndim, const uint64_t *counts, uint64_t number,
+                       uint64_t *at)
 {
 	for (uint32_t k = ndim; k-- > 0;) {
 		at[k] = number % counts[k];
@@ -158,7 +159,8 @@ static unsigned int digits_of(uint64_t v)
 	return n;
 }
 
-/* Digits of all integers below n together: those from 10^(d-1) to 10^d - 1 have d each. */
+/* Digits of all integers below n together: those from 10^(d-1) to 10^d - 1 have d each.
+ */
 static unsigned __int128 digits_below(uint64_t n)
 {
 	unsigned __int128 sum = n > 0; /* the 0 */

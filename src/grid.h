@@ -22,17 +22,17 @@ struct zr_grid {
 	uint32_t ndim;
 	uint64_t nrecords;
 	uint64_t shape[ZR_MAX_DIMS];
-	uint64_t behind[ZR_MAX_DIMS];  /* records in one step along axis k */
-	uint64_t cell[ZR_MAX_DIMS];    /* shape of a cell */
-	uint64_t cells[ZR_MAX_DIMS];   /* how many cells along each axis */
-	uint64_t step[ZR_MAX_DIMS];    /* records from one to the next along axis k, in the
-	                                * decoded cell */
-	uint64_t cell_records;         /* records in a decoded cell, overhang included */
-	uint64_t object[ZR_MAX_DIMS];  /* shape of an object */
-	uint64_t objects[ZR_MAX_DIMS]; /* how many along each axis */
-	uint64_t nobjects;             /* product; 0 when the array has no records */
+	uint64_t behind[ZR_MAX_DIMS]; /* records in one step along axis k */
+	uint64_t cell[ZR_MAX_DIMS];   /* shape of a cell */
+	uint64_t cells[ZR_MAX_DIMS];  /* how many cells along each axis */
+	uint64_t step[ZR_MAX_DIMS];   /* records from one to the next along axis k, in the
+	                               * decoded cell */
+	uint64_t cell_records;        /* records in a decoded cell, overhang included */
+	uint64_t object[ZR_MAX_DIMS]; /* shape of an object */
+	uint64_t objects[ZR_MAX_DIMS];    /* how many along each axis */
+	uint64_t nobjects;                /* product; 0 when the array has no records */
 	uint64_t per_object[ZR_MAX_DIMS]; /* cells in an object along each axis */
-	uint64_t cells_per_object;     /* product */
+	uint64_t cells_per_object;        /* product */
 };
 
 void zr_grid_init(struct zr_grid *g, const struct zr_array *a);
@@ -56,7 +56,8 @@ void zr_grid_run(const struct zr_grid *g, uint64_t record, struct zr_run *ret);
 
 /* Coordinates of a cell or object from its number, and the number of an object. */
 void zr_grid_cell_at(const struct zr_grid *g, uint64_t cell, uint64_t at[ZR_MAX_DIMS]);
-void zr_grid_object_at(const struct zr_grid *g, uint64_t object, uint64_t at[ZR_MAX_DIMS]);
+void zr_grid_object_at(const struct zr_grid *g, uint64_t object,
+                       uint64_t at[ZR_MAX_DIMS]);
 uint64_t zr_grid_object(const struct zr_grid *g, const uint64_t at[ZR_MAX_DIMS]);
 
 /*

@@ -74,8 +74,8 @@ static int list_dotted(struct lister *l, const char *path, struct zr_err *reterr
 	return 0;
 }
 
-/* Axis k is named by the entries of `path`, the axes behind it by what lies below them. At
- * most ndim deep. */
+/* Axis k is named by the entries of `path`, the axes behind it by what lies below them.
+ * At most ndim deep. */
 static int list_nested(struct lister *l, const char *path, uint32_t k, uint64_t *at,
                        struct zr_err *reterr)
 {
@@ -133,7 +133,8 @@ static int list_scalar(struct lister *l, const char *path, struct zr_err *reterr
 	struct zr_stat st;
 	int r;
 
-	if (asprintf(&key, "%s%s%s", path, *path ? "/" : "", l->a->v2_keys ? "0" : "c") < 0) {
+	if (asprintf(&key, "%s%s%s", path, *path ? "/" : "", l->a->v2_keys ? "0" : "c") <
+	    0) {
 		key = NULL;
 		return -ENOMEM;
 	}
@@ -181,7 +182,8 @@ static int list_all(struct lister *l, const char *path, struct zr_err *reterr)
 }
 
 int zr_present_load(struct zr_store *store, const char *path, const struct zr_array *a,
-                    const struct zr_grid *g, struct zr_present *ret, struct zr_err *reterr)
+                    const struct zr_grid *g, struct zr_present *ret,
+                    struct zr_err *reterr)
 {
 	ZR_CLEANUP(zr_buf_done) struct zr_buf ids = {0};
 	struct lister l = {.store = store, .a = a, .g = g};

@@ -49,7 +49,7 @@ struct zr_sizes {
 	uint64_t next;            /* unit that nobody has taken yet */
 	uint64_t redo[PASS_JOBS]; /* units that failed and are to be tried again */
 	unsigned int nredo;
-	unsigned int running; /* jobs with the queue */
+	atomic_uint running; /* jobs with the queue; read without the lock too */
 	struct pass_job jobs[PASS_JOBS];
 	uint64_t window;
 	int error;                   /* why the window ended early */
@@ -373,6 +373,9 @@ static int pass_list(struct zr_sizes *s)
 	if (!zr_mul(zr_present_count(&s->present), s->source->grid.cells_per_object,
 	            &s->nunits))
 		s->nunits = UINT64_MAX - 1;
+	atomic_store(&s->bytes,
+	             s->present.count * sizeof(uint64_t) +
+	                     (s->blocks.nrows + 1) * 8 * ((size_t)s->nfiles + 1));
 	s->listed = true;
 	return 0;
 }
@@ -551,21 +554,10 @@ const struct zr_present *zr_sizes_present(struct zr_sizes *s)
 
 bool zr_sizes_busy(struct zr_sizes *s)
 {
-	bool busy;
-
-	pthread_mutex_lock(&s->lock);
-	busy = s->running > 0;
-	pthread_mutex_unlock(&s->lock);
-	return busy;
+	return atomic_load(&s->running) > 0;
 }
 
 size_t zr_sizes_bytes(struct zr_sizes *s)
 {
-	size_t bytes;
-
-	pthread_mutex_lock(&s->lock);
-	bytes = sizeof(*s) + s->present.count * sizeof(uint64_t) +
-	        (s->listed ? (s->blocks.nrows + 1) * 8 * ((size_t)s->nfiles + 1) : 0);
-	pthread_mutex_unlock(&s->lock);
-	return bytes;
+	return sizeof(*s) + atomic_load(&s->bytes);
 }

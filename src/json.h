@@ -28,8 +28,9 @@ struct zr_json_slice {
 	size_t len;
 };
 
-/* Checks that text is one JSON value, whole. -EINVAL with line, column and cause (also
- * for nesting beyond ZR_MAX_JSON_DEPTH, and for invalid UTF-8). */
+/* Checks that text is one JSON value, whole, of any depth (attributes are served as they
+ * are; nothing here recurses). A byte order mark in front is skipped. -EINVAL with line,
+ * column and cause, also for invalid UTF-8; -ENOMEM. */
 ZR_MUST_CHECK int zr_json_check(const char *text, size_t len, struct zr_err *reterr);
 
 /* The value of a member of the object `text` (the last one of that name), whose text was
@@ -38,7 +39,8 @@ struct zr_json_slice zr_json_member(const char *text, size_t len, const char *ke
 
 /*
  * Parse a value. Members of the *top-level* object that `skip` (NULL-terminated; may be
- * NULL) names are left out. -EINVAL, -ENOMEM.
+ * NULL) names are checked but left out. -EINVAL as above, and for nesting beyond
+ * ZR_MAX_JSON_DEPTH elsewhere than in those; -ENOMEM.
  */
 ZR_MUST_CHECK int zr_json_parse(const char *text, size_t len, const char *const *skip,
                                 json_t **ret, struct zr_err *reterr);

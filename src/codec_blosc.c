@@ -13,8 +13,6 @@
  */
 #include "codec_impl.h"
 
-#include <limits.h>
-
 #include <blosc.h>
 
 #define BLOSC_HEADER 16
@@ -23,10 +21,10 @@
 #define BLOSC_FLAG_COPIED 0x02
 #define BLOSC_FLAG_WHOLE 0x10 /* blocks are not split by bytes of the elements */
 
-/* 255s in a row. Each adds 255 to the length of a match; no block is longer than
- * BLOSC_MAX_BLOCKSIZE, so a sound stream has fewer, and twice as many are needed to
- * overflow. */
-#define BLOSC_RUN_MAX (BLOSC_MAX_BLOCKSIZE / 255 + 1)
+/* 255s in a row. Each adds 255 to the length of a match; no block is longer than a third
+ * of INT_MAX (BLOSC_MAX_BLOCKSIZE), so a sound stream has fewer, and three times as many
+ * are needed to overflow. */
+#define BLOSC_RUN_MAX (INT32_MAX / 3 / 255 + 1)
 
 struct blosc_header {
 	uint8_t flags, typesize;

@@ -3,7 +3,6 @@
 #include "codec_impl.h"
 
 #include <bzlib.h>
-#include <limits.h>
 
 static void bz2_endp(bz_stream *s)
 {
@@ -36,8 +35,8 @@ static int bz2_one(struct zr_sink *sink, const struct zr_buf *in, size_t *at,
 		r = zr_sink_space(sink, &p, &n, reterr);
 		if (r < 0)
 			return r;
-		avail_in = (unsigned int)ZR_MIN(in->len - *at, UINT_MAX);
-		avail_out = (unsigned int)ZR_MIN(n, UINT_MAX);
+		avail_in = (unsigned int)ZR_MIN(in->len - *at, UINT32_MAX);
+		avail_out = (unsigned int)ZR_MIN(n, UINT32_MAX);
 		s.next_in = (char *)in->data + *at;
 		s.avail_in = avail_in;
 		s.next_out = (char *)p;

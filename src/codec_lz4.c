@@ -2,7 +2,6 @@
 /* numcodecs' lz4: the decoded size as u32 little-endian, then one LZ4 block. */
 #include "codec_impl.h"
 
-#include <limits.h>
 #include <lz4.h>
 
 static int lz4_decode(struct zr_codec *c, struct zr_buf *in, const struct zr_want *want,
@@ -15,7 +14,7 @@ static int lz4_decode(struct zr_codec *c, struct zr_buf *in, const struct zr_wan
 	if (in->len < 5)
 		return zr_codec_fail(c, reterr, -EUCLEAN, "is cut off");
 	size = zr_load_u32(in->data, false);
-	if (in->len - 4 > INT_MAX || size > INT_MAX)
+	if (in->len - 4 > INT32_MAX || size > INT32_MAX)
 		return zr_codec_fail(c, reterr, -EUCLEAN, "is larger than 2 GiB");
 	r = zr_codec_room(c, size, want, &out, reterr);
 	if (r < 0)

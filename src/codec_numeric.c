@@ -289,23 +289,36 @@ struct delta_sum {
 	bool begun; /* 0 + -0.0 would be 0.0 */
 };
 
+/* The float that holds every value of the type, or is the largest. */
+static unsigned int numeric_float_size(const struct zr_numtype *t)
+{
+	return t->kind == 'f' ? t->size : ZR_MIN(t->kind == 'b' ? 2 : 2 * t->size, 8);
+}
+
+/* Integers are added modulo the size of the decoded type. If either type is a float, the
+ * sum goes on in the smallest float that holds both and is not rounded to the decoded
+ * type on the way, only its copies are. (NumPy adds up int64 and uint64 as doubles; that
+ * loses digits which are there, and is not followed.) */
 static void numeric_sum(const struct codec_numeric *c, union wide *w, size_t n,
                         struct delta_sum *s)
 {
-	unsigned int size = c->decoded.size;
+	struct zr_numtype f = {.kind = 'f',
+	                       .size = ZR_MAX(numeric_float_size(&c->decoded),
+	                                      numeric_float_size(&c->stored))};
 
-	numeric_convert(&c->stored, &c->decoded, w, n);
-	if (c->decoded.kind != 'f') {
+	if (c->decoded.kind != 'f' && c->stored.kind != 'f') {
 		for (size_t i = 0; i < n; i++)
 			w->u[i] = s->u += w->u[i];
 		return;
 	}
+	numeric_convert(&c->stored, &f, w, n);
 	for (size_t i = 0; i < n; i++) {
-		double v = numeric_round(w->f[i], size);
+		double v = numeric_round(w->f[i], f.size);
 
-		w->f[i] = s->f = s->begun ? numeric_round(s->f + v, size) : v;
+		w->f[i] = s->f = s->begun ? numeric_round(s->f + v, f.size) : v;
 		s->begun = true;
 	}
+	numeric_convert(&f, &c->decoded, w, n);
 }
 
 /* How many elements, and room for them. */

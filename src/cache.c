@@ -27,6 +27,9 @@ struct entry {
 	struct zr_err error;       /* how, when it failed */
 };
 
+/* What a chunk takes beside its bytes. */
+#define OVERHEAD (sizeof(struct entry) + sizeof(struct zr_chunk))
+
 struct zr_cache {
 	pthread_mutex_t lock;   /* guards all below */
 	pthread_cond_t changed; /* a load ended or bytes became free */
@@ -220,7 +223,7 @@ static int entry_wait(struct zr_cache *c, struct entry *e, struct zr_chunk **ret
 /* With the lock held. */
 static void entry_loaded(struct zr_cache *c, struct entry *e, struct zr_chunk *chunk)
 {
-	chunk->bytes = sizeof(*chunk) + sizeof(*e) + chunk->data.cap + chunk->text.cap;
+	chunk->bytes = OVERHEAD + chunk->data.cap + chunk->text.cap;
 	c->used += chunk->bytes;
 	c->stats.peak = ZR_MAX(c->stats.peak, c->used);
 	c->stats.loads++;
@@ -272,6 +275,8 @@ int zr_cache_get(struct zr_cache *c, const struct zr_cache_key *key, size_t esti
 	struct entry *e;
 	int r = 0;
 
+	if (estimate > 0)
+		estimate += OVERHEAD;
 	pthread_mutex_lock(&c->lock);
 	e = entry_find(c, key);
 	if (e && e->over) {

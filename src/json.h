@@ -11,6 +11,8 @@
  * with U+0001 by itself is respelled as well). zr_json_string() and zr_json_number()
  * read both spellings back.
  *
+ * json.c is the scanner, json_value.c what is done with parsed values.
+ *
  * Layer 1. May include layer 0.
  *
  * Threads: no state; any.
@@ -54,3 +56,14 @@ ZR_MUST_CHECK int zr_json_key(const char *key, struct zr_buf *ret);
 /* The text of a number as written: in particular of "NaN", "Infinity", "-Infinity" and
  * of integers beyond int64. NULL when v is no respelled number. Borrowed from v. */
 const char *zr_json_number(const json_t *v);
+
+/* Member of an object by its true name; *ret is borrowed, NULL if there is none. Only
+ * -ENOMEM. */
+ZR_MUST_CHECK int zr_json_get(const json_t *object, const char *name, size_t len,
+                              const json_t **ret);
+
+/* Appends a parsed value as compact, strict JSON: members in their order, whole numbers
+ * as written, others as Python's repr spells them, null for what is not finite, U+FFFD
+ * for lone surrogates, \u00NN for control characters (C0, DEL, C1) that have no short
+ * escape. -ENOMEM. */
+ZR_MUST_CHECK int zr_json_compact(const json_t *v, struct zr_buf *ret);

@@ -122,7 +122,7 @@ static int blosc_decode(struct zr_codec *c, struct zr_buf *in, const struct zr_w
                         struct zr_buf *ret, struct zr_err *reterr)
 {
 	ZR_CLEANUP(zr_buf_done) struct zr_buf out = {0};
-	struct blosc_header h;
+	struct blosc_header h = {0};
 	int r, n;
 
 	r = blosc_check(c, in, &h, reterr);

@@ -44,10 +44,9 @@ static int read_doc(struct zr_files *f, enum zr_doc_file d, struct zr_buf *ret,
 	if (!key)
 		return -ENOMEM;
 	r = zr_store_get(f->env->store, key, ZR_MAX_METADATA, ret, &err);
-	if (r == -ENOENT)
+	if (r == -ENOENT || r == -EISDIR) /* a node may be called zarr.json */
 		return 0;
-	if (r == -EISDIR || r == -EUCLEAN || r == -ELOOP || r == -EFBIG ||
-	    r == -EOPNOTSUPP) {
+	if (r == -EUCLEAN || r == -ELOOP || r == -EFBIG || r == -EOPNOTSUPP) {
 		zr_err_set(why, -EINVAL, "%s cannot be read: %s", docs[d].name,
 		           err.code ? err.text : strerror(-r));
 		return 0;

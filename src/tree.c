@@ -119,7 +119,7 @@ static char *path_below(const char *path, const char *name)
  */
 
 /* 1 if the directory holds a node document (*ret_mtime: its time), 0 if not. What stands
- * there under such a name but is no file is a document too: a broken one. */
+ * there under such a name but cannot be read is a document too: a broken one. */
 static int has_document(struct zr_store *store, const char *path,
                         struct timespec *ret_mtime)
 {
@@ -131,7 +131,7 @@ static int has_document(struct zr_store *store, const char *path,
 		if (!key)
 			return -ENOMEM;
 		r = zr_store_stat(store, key, &st, NULL);
-		if (r == -ENOENT)
+		if (r == -ENOENT || r == -EISDIR) /* a node may be called zarr.json */
 			continue;
 		if (r == -ENOMEM || r == -EIO || r == -EMFILE || r == -ENFILE)
 			return r;

@@ -94,8 +94,11 @@ static zip_int64_t archive_input_call(void *user, void *data, zip_uint64_t len,
 		return 0;
 	case ZIP_SOURCE_TELL:
 		return (zip_int64_t)in->pos;
+	case ZIP_SOURCE_ACCEPT_EMPTY: /* a file of 0 bytes is no archive */
+		return 0;
 	case ZIP_SOURCE_SUPPORTS:
-		return ZIP_SOURCE_SUPPORTS_SEEKABLE;
+		return ZIP_SOURCE_SUPPORTS_SEEKABLE |
+		       ZIP_SOURCE_MAKE_COMMAND_BITMASK(ZIP_SOURCE_ACCEPT_EMPTY);
 	default:
 		zip_error_set(&in->error, ZIP_ER_OPNOTSUPP, 0);
 		return -1;
@@ -263,10 +266,17 @@ static int archive_read_inflated(zip_t *za, const struct zr_member *m, const cha
 		at += n;
 	}
 	r = archive_read_all(f, key, out, len, reterr);
-	/* libzip compares the CRC-32 where the member ends. */
-	if (r == 0 && offset + len == m->size && zip_fread(f, skipped, 1) < 0)
+	if (r < 0 || offset + len < m->size)
+		return r;
+	/* libzip compares the CRC-32 when it is asked for more than there is. */
+	switch (zip_fread(f, skipped, 1)) {
+	case 0:
+		return 0;
+	case 1:
+		return archive_damaged(reterr, key, "it goes on after its declared size");
+	default:
 		return archive_failed(reterr, key, zip_file_get_error(f));
-	return r;
+	}
 }
 
 /* A range of a member, inflated or as it is in the archive. */

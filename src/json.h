@@ -11,7 +11,8 @@
  * with U+0001 by itself is respelled as well). zr_json_string() and zr_json_number()
  * read both spellings back.
  *
- * json.c is the scanner, json_value.c what is done with parsed values.
+ * json.c is the scanner, json_token.c its strings and numbers, json_value.c what is done
+ * with parsed values.
  *
  * Layer 1. May include layer 0.
  *

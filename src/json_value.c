@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "json.h"
+#include "json_impl.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "utf8.h"
-
-#define MARK 1 /* U+0001 */
 
 static uint8_t hex_digit(char c)
 {
@@ -17,7 +15,7 @@ static uint8_t hex_digit(char c)
 /* The bytes of a text as the scanner spelled it. */
 static int value_bytes(const char *p, size_t n, struct zr_buf *ret)
 {
-	if (n == 0 || p[0] != MARK) {
+	if (n == 0 || p[0] != ZR_JSON_MARK) {
 		zr_buf_add(ret, p, n);
 	} else {
 		if (p[1] != 'x')
@@ -49,13 +47,13 @@ const char *zr_json_number(const json_t *v)
 {
 	const char *s = json_string_value(v);
 
-	return s && s[0] == MARK && s[1] == 'n' ? s + 2 : NULL;
+	return s && s[0] == ZR_JSON_MARK && s[1] == 'n' ? s + 2 : NULL;
 }
 
 /* Whether the scanner respells a text of these bytes. */
 static bool is_respelled(const char *p, size_t n)
 {
-	if (n == 0 || p[0] == MARK || memchr(p, '\0', n))
+	if (n == 0 || p[0] == ZR_JSON_MARK || memchr(p, '\0', n))
 		return n != 0;
 	for (size_t i = 0; i + 1 < n; i++)
 		if ((uint8_t)p[i] == 0xed && (uint8_t)p[i + 1] >= 0xa0)
@@ -70,7 +68,7 @@ int zr_json_get(const json_t *object, const char *name, size_t len, const json_t
 	if (!is_respelled(name, len)) {
 		zr_buf_add(&key, name, len);
 	} else {
-		zr_buf_addc(&key, MARK);
+		zr_buf_addc(&key, ZR_JSON_MARK);
 		zr_buf_addc(&key, 'x');
 		for (size_t i = 0; i < len; i++)
 			zr_buf_addf(&key, "%02x", (uint8_t)name[i]);
@@ -111,6 +109,22 @@ static void put_text(struct zr_buf *ret, const uint8_t *p, size_t n)
 	zr_buf_addc(ret, '"');
 }
 
+/* Adds one to the last digit. */
+static void digits_up(char *buf)
+{
+	char *p = strchr(buf, 'e');
+
+	while (p-- > buf) {
+		if (*p == '.')
+			continue;
+		if (*p != '9') {
+			++*p;
+			return;
+		}
+		*p = '0';
+	}
+}
+
 /* Shortest digits that read back to v, as "d.ddde+xx". */
 static void shortest(double v, char buf[40])
 {
@@ -118,9 +132,17 @@ static void shortest(double v, char buf[40])
 	 * among the subnormal numbers. */
 	int digits = fabs(v) < 0x1p-1022 ? 1 : 15;
 
-	do
+	for (; digits < 17; digits++) {
 		snprintf(buf, 40, "%.*e", digits - 1, v);
-	while (strtod(buf, NULL) != v && digits++ < 17);
+		if (strtod(buf, NULL) == v)
+			return;
+		/* Above a power of two the spacing is twice that below: the nearest
+		 * decimal below may miss where the one above does not. */
+		digits_up(buf);
+		if (strtod(buf, NULL) == v)
+			return;
+	}
+	snprintf(buf, 40, "%.16e", v);
 }
 
 static void put_real(struct zr_buf *ret, double v)

@@ -198,7 +198,7 @@ static int list_bottom(struct zr_array *a, const struct list *list, bool legacy,
 {
 	const struct zr_ext *e = &list->codec[list->serializer].ext;
 	struct zr_codec_env env = {.itemsize = a->type.size};
-	bool given, big;
+	bool given = false, big = false;
 	int r;
 
 	if (list->codec[list->serializer].class == ZR_CODEC_VLEN) {
@@ -237,7 +237,7 @@ static int index_read(struct zr_level *level, const json_t *v, uint64_t nchunks,
 {
 	struct zr_codec_env env = {.itemsize = 8};
 	struct list list;
-	bool given;
+	bool given = false;
 	int r;
 
 	r = list_read(v, "index_codecs", &list, reterr);
@@ -319,7 +319,7 @@ static int list_shard(struct zr_array *a, const struct list *list,
 	const char *word = json_string_value(location);
 	struct zr_level *level = &a->levels[a->nlevels - 1];
 	struct zr_codec_env env = {.itemsize = a->type.size};
-	uint64_t nchunks;
+	uint64_t nchunks = 0;
 	int r;
 
 	for (size_t i = 0; i < list->serializer; i++)

@@ -72,7 +72,7 @@ static int read_sides(const struct args *a, const char *decoded_key,
                       struct zr_numtype *stored)
 {
 	struct zr_numtype d = {0}, s = {0};
-	bool has_d, has_s;
+	bool has_d = false, has_s = false;
 	int r;
 
 	r = read_numtype(a, decoded_key, &has_d, &d);
@@ -136,7 +136,7 @@ static int read_uint(const struct args *a, const json_t *object, const char *key
 static int read_lzma_filter(const struct args *a, const json_t *v,
                             struct zr_lzma_filter *ret)
 {
-	uint64_t id, dist, preset, dict, lc, lp, pb;
+	uint64_t id = 0, dist = 0, preset = 0, dict = 0, lc = 0, lp = 0, pb = 0;
 
 	if (read_uint(a, v, "id", 0, INT64_MAX, &id) < 0 ||
 	    read_uint(a, v, "dist", 1, UINT32_MAX, &dist) < 0 ||
@@ -162,7 +162,7 @@ static int add_lzma(const struct args *a)
 {
 	struct zr_lzma_filter filter[4]; /* liblzma takes no more */
 	const json_t *list = json_object_get(a->conf, "filters");
-	uint64_t format;
+	uint64_t format = 0;
 	size_t n = 0;
 	int r;
 
@@ -223,7 +223,7 @@ static int add_jenkins(const struct args *a)
 {
 	ZR_CLEANUP(zr_buf_done) struct zr_buf prefix = {0};
 	const json_t *list = json_object_get(a->conf, "prefix");
-	uint64_t initval, byte;
+	uint64_t initval = 0, byte;
 	int r;
 
 	r = read_uint(a, a->conf, "initval", 0, UINT32_MAX, &initval);
@@ -245,7 +245,7 @@ static int add_jenkins(const struct args *a)
 
 static int add_shuffle(const struct args *a)
 {
-	uint64_t size;
+	uint64_t size = 0;
 	int r;
 
 	/* zarr-python of v3 sets the size of an element; numcodecs assumes 4. */
@@ -258,7 +258,7 @@ static int add_shuffle(const struct args *a)
 
 static int add_delta(const struct args *a)
 {
-	struct zr_numtype decoded, stored;
+	struct zr_numtype decoded = {0}, stored = {0};
 	int r;
 
 	r = read_sides(a, "dtype", "astype", &decoded, &stored);
@@ -270,8 +270,8 @@ static int add_delta(const struct args *a)
 
 static int add_fixedscaleoffset(const struct args *a)
 {
-	struct zr_numtype decoded, stored;
-	double offset, scale;
+	struct zr_numtype decoded = {0}, stored = {0};
+	double offset = 0, scale = 1;
 	int r;
 
 	r = read_sides(a, "dtype", "astype", &decoded, &stored);
@@ -290,7 +290,7 @@ static int add_fixedscaleoffset(const struct args *a)
 
 static int add_cast(const struct args *a, const char *decoded_key, const char *stored_key)
 {
-	struct zr_numtype decoded, stored;
+	struct zr_numtype decoded = {0}, stored = {0};
 	int r;
 
 	r = read_sides(a, decoded_key, stored_key, &decoded, &stored);

@@ -206,7 +206,7 @@ bool zr_meta_product(const uint64_t *v, uint32_t n, uint64_t max, uint64_t *ret)
 
 int zr_meta_shape(struct zr_array *a, const json_t *doc, struct zr_err *reterr)
 {
-	const json_t *v;
+	const json_t *v = NULL;
 	int r;
 
 	r = zr_meta_need(doc, "shape", &v, reterr);

@@ -220,7 +220,7 @@ static int type_field(struct zr_type_build *b, const json_t *v, unsigned int dep
 	ZR_CLEANUP(field_done) struct zr_field f = {0};
 	struct zr_buf text = {0};
 	struct zr_where here;
-	const json_t *name, *type;
+	const json_t *name = NULL, *type = NULL;
 	char at[ZR_SHOWN];
 	int r;
 
@@ -284,7 +284,7 @@ static int type_read(struct zr_type_build *b, const json_t *v, unsigned int dept
                      const struct zr_where *where, struct zr_type *ret)
 {
 	struct zr_err why = {0};
-	struct zr_ext ext;
+	struct zr_ext ext = {0};
 	char at[ZR_SHOWN], shown[ZR_SHOWN];
 	int r;
 

@@ -61,7 +61,7 @@ static int read_objects(struct zr_array *a, const json_t *filters, struct zr_err
 static int read_type(struct zr_array *a, const json_t *doc, const json_t *filters,
                      struct zr_err *reterr)
 {
-	const json_t *v;
+	const json_t *v = NULL;
 	int r;
 
 	r = zr_meta_need(doc, "dtype", &v, reterr);
@@ -92,7 +92,7 @@ static int append(struct zr_codecs *chain, const json_t *codec, const char *what
 static int read_codecs(struct zr_array *a, const json_t *doc, const json_t *filters,
                        struct zr_err *reterr)
 {
-	const json_t *compressor;
+	const json_t *compressor = NULL;
 	size_t n = json_array_size(filters);
 	int r;
 
@@ -150,7 +150,7 @@ static int read_separator(struct zr_array *a, const json_t *doc, struct zr_err *
 int zr_meta_array_v2(struct zr_array *a, const json_t *doc, struct zr_err *reterr)
 {
 	const json_t *filters = json_object_get(doc, "filters");
-	const json_t *chunks;
+	const json_t *chunks = NULL;
 	int r;
 
 	a->zarr_format = 2;

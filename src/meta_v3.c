@@ -46,7 +46,7 @@ static int check_members(const json_t *doc, struct zr_err *reterr)
 static int check_transformers(const json_t *doc, struct zr_err *reterr)
 {
 	const json_t *v = json_object_get(doc, "storage_transformers");
-	struct zr_ext ext;
+	struct zr_ext ext = {0};
 	char shown[ZR_SHOWN];
 	int r;
 
@@ -69,8 +69,8 @@ static int read_grid(struct zr_array *a, const json_t *doc, struct zr_err *reter
 	static const char *const known[] = {"chunk_shape", NULL};
 	static const char *const refused[] = {"rectilinear", "rectangular",
 	                                      "zarrs.regular_bounded"};
-	const json_t *v;
-	struct zr_ext ext;
+	const json_t *v = NULL;
+	struct zr_ext ext = {0};
 	bool is_known = false;
 	char shown[ZR_SHOWN];
 	int r;
@@ -98,9 +98,9 @@ static int read_grid(struct zr_array *a, const json_t *doc, struct zr_err *reter
 static int read_keys(struct zr_array *a, const json_t *doc, struct zr_err *reterr)
 {
 	static const char *const known[] = {"separator", NULL};
-	const json_t *v, *separator;
+	const json_t *v = NULL, *separator;
 	const char *word;
-	struct zr_ext ext;
+	struct zr_ext ext = {0};
 	char shown[ZR_SHOWN];
 	int r;
 
@@ -131,8 +131,8 @@ static int read_keys(struct zr_array *a, const json_t *doc, struct zr_err *reter
 
 int zr_meta_array_v3(struct zr_array *a, const json_t *doc, struct zr_err *reterr)
 {
-	const json_t *type, *codecs, *fill;
-	bool legacy;
+	const json_t *type = NULL, *codecs = NULL, *fill = NULL;
+	bool legacy = false;
 	int r;
 
 	a->zarr_format = 3;

@@ -306,6 +306,75 @@ static void last_of_equal_keys_wins(void)
 	json_decref(v);
 }
 
+static void members_are_found_by_true_name(void)
+{
+	static const struct {
+		const char *text, *name;
+		size_t len;
+		int want; /* -1: none */
+	} row[] = {
+		{"{\"a\":1}", "a", 1, 1},
+		{"{\"a\":1}", "b", 1, -1},
+		{"{\"\":1}", "", 0, 1},
+		{"{\"a\\u0000\":1,\"a\":2}", "a\0", 2, 1},
+		{"{\"a\\u0000\":1,\"a\":2}", "a", 1, 2},
+		{"{\"\\ud800\":1}", "\xed\xa0\x80", 3, 1},
+		{"{\"\\ud7ff\":1}", "\xed\x9f\xbf", 3, 1},
+		{"{\"\\u0001x6100\":1}", "a\0", 2, -1},
+		{"{\"\\u0001x6100\":1}", "\1x6100", 6, 1},
+	};
+
+	for (size_t i = 0; i < ZR_COUNT(row); i++) {
+		json_t *v = parsed(row[i].text, NULL);
+		const json_t *got;
+
+		CHECK_INT(zr_json_get(v, row[i].name, row[i].len, &got), 0);
+		CHECK_INT(got ? json_integer_value(got) : -1, row[i].want);
+		json_decref(v);
+	}
+}
+
+/* The results are those of Python: json.loads, then repr() of floats. */
+static void values_are_written_compactly(void)
+{
+	static const struct {
+		const char *text, *want;
+	} row[] = {
+		{"[1, 2.50,{ \"b\" : true, \"a\":[ ],\"c\":{}},null,false]",
+	         "[1,2.5,{\"b\":true,\"a\":[],\"c\":{}},null,false]"},
+		{"[NaN,Infinity,-Infinity,1e400]", "[null,null,null,null]"},
+		{"18446744073709551616", "18446744073709551616"},
+		{"-0.0", "-0.0"},
+		{"5", "5"},
+		{"5.0", "5.0"},
+		{"0.1", "0.1"},
+		{"1e16", "1e+16"},
+		{"123456789012345678.0", "1.2345678901234568e+17"},
+		{"1e15", "1000000000000000.0"},
+		{"0.0001", "0.0001"},
+		{"0.00001", "1e-05"},
+		{"-1.5e-7", "-1.5e-07"},
+		{"5e-324", "5e-324"},
+		{"1.7976931348623157e308", "1.7976931348623157e+308"},
+		{"7.120236347223045e-307", "7.120236347223045e-307"}, /* 2^-1017 */
+		{"0.30000000000000004", "0.30000000000000004"},
+		{"\"\\b\\f\\n\\r\\t\\\"\\\\\\/\"", "\"\\b\\f\\n\\r\\t\\\"\\\\/\""},
+		{"\"\\u0000\\u001f\x7f\\u0080\\u009f\\u00a0\"",
+	         "\"\\u0000\\u001f\\u007f\\u0080\\u009f\xc2\xa0\""},
+		{"\"\\ud800x\\ud83d\\ude00\"", "\"\xef\xbf\xbdx\xf0\x9f\x98\x80\""},
+		{"{\"\\ud800\":\"\\u0001n5\"}", "{\"\xef\xbf\xbd\":\"\\u0001n5\"}"},
+	};
+
+	for (size_t i = 0; i < ZR_COUNT(row); i++) {
+		ZR_CLEANUP(zr_buf_done) struct zr_buf b = {0};
+		json_t *v = parsed(row[i].text, NULL);
+
+		CHECK_INT(zr_json_compact(v, &b), 0);
+		CHECK_MEM(b.data, b.len, row[i].want, strlen(row[i].want));
+		json_decref(v);
+	}
+}
+
 int main(void)
 {
 	RUN(valid_documents_pass);
@@ -317,6 +386,8 @@ int main(void)
 	RUN(integers_are_exact);
 	RUN(members_are_left_out_on_top_only);
 	RUN(member_is_found_as_it_stands);
+	RUN(members_are_found_by_true_name);
+	RUN(values_are_written_compactly);
 	RUN(last_of_equal_keys_wins);
 	return EXIT_SUCCESS;
 }

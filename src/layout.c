@@ -43,7 +43,7 @@ static int layout_count(const struct zr_type *type, uint64_t outer, unsigned int
 
 		if (f->hidden)
 			continue;
-		if (!layout_steps(f, outer, &steps))
+		if (f->ndim > ZR_MAX_DIMS || !layout_steps(f, outer, &steps))
 			return -EINVAL;
 		t->steps += steps;
 		t->leaves += f->type.kind != ZR_STRUCT;
@@ -60,12 +60,20 @@ static int layout_count(const struct zr_type *type, uint64_t outer, unsigned int
 	return 0;
 }
 
+void zr_field_axes(const struct zr_field *f, struct zr_axis *ret)
+{
+	uint64_t stride = f->type.size;
+
+	for (uint32_t i = f->ndim; i-- > 0;) {
+		ret[i] = (struct zr_axis){f->shape[i], stride};
+		stride *= ZR_MAX(f->shape[i], 1);
+	}
+}
+
 /* The axes of the struct above, then those of the field. */
 static int layout_set_axes(struct zr_column *c, const struct zr_column *up,
                            const struct zr_field *f)
 {
-	uint64_t stride = f->type.size;
-
 	c->count = up->count * f->count;
 	c->naxes = up->naxes + f->ndim;
 	if (c->naxes == 0)
@@ -75,10 +83,7 @@ static int layout_set_axes(struct zr_column *c, const struct zr_column *up,
 		return -ENOMEM;
 	if (up->naxes)
 		memcpy(c->axes, up->axes, up->naxes * sizeof(*c->axes));
-	for (uint32_t i = f->ndim; i-- > 0;) {
-		c->axes[up->naxes + i] = (struct zr_axis){f->shape[i], stride};
-		stride *= ZR_MAX(f->shape[i], 1);
-	}
+	zr_field_axes(f, c->axes + up->naxes);
 	return 0;
 }
 

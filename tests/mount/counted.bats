@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# What zarrfs reads of a store, counted at the store: nothing that it was not asked for, nothing twice.
+# presets: dev tsan
+# limit: 180
+
+load helper
+
+setup_file() {
+  make_store big
+  make_store wide
+}
+
+setup() {
+  BIG=$BATS_FILE_TMPDIR/big
+  WIDE=$BATS_FILE_TMPDIR/wide
+  SLOWLY=() # options of slowfs
+}
+
+# chunk_opens: how often each chunk was opened, as `COUNT KEY` sorted by key, one line.
+chunk_opens() { sed -n 's|^open .*/c/||p' "$READS" | sort -n | uniq -c | awk '{ printf "%s%s:%s", sep, $2, $1; sep = " " }'; }
+
+# counted WANT: what chunk_opens says, as KEY:COUNT.
+counted() {
+  local got
+  got=$(chunk_opens)
+  [ "$got" = "$1" ] || {
+    echo "chunks opened: '$got', want '$1'" >&2
+    return 1
+  }
+}
+
+# over_slow STORE [OPTION...]: mounts it through slowfs, which counts.
+over_slow() {
+  slow_store "$1/store" "${SLOWLY[@]}"
+  mount_store "$SLOW" "${@:2}"
+  : >"$READS"
+}
+
+done_here() {
+  unmount
+  unmount "$SLOW"
+}
+
+@test "mounting opens no chunk and looks into no array" {
+  slow_store "$BIG/store"
+  mount_store "$SLOW"
+  counted ""
+  run -1 grep 'open .*/big/' "$READS"
+  done_here
+}
+
+@test "listing opens no chunk; above an array not even its document" {
+  over_slow "$BIG"
+  ls "$MNT" >/dev/null
+  find "$MNT" -maxdepth 1 >/dev/null
+  counted ""
+  run -1 grep 'open .*/big/' "$READS"
+  ls "$MNT/big" "$MNT"/*/ >/dev/null
+  find "$MNT" -name n >/dev/null
+  counted ""
+  [ "$(grep -c 'open /big/zarr.json' "$READS")" -le 1 ]
+  done_here
+}
+
+@test "cat opens each chunk once, its measuring included" {
+  over_slow "$BIG"
+  limit 60 cat "$MNT/big/n" | cmp - "$BIG/expect/big/n"
+  counted "0:1 1:1 2:1"
+  limit 60 cat "$MNT/big/x" | cmp - "$BIG/expect/big/x"
+  limit 60 cat "$MNT/big/records.jsonl" | cmp - "$BIG/expect/big/records.jsonl"
+  counted "0:1 1:1 2:1"
+  done_here
+}
+
+@test "head -n 5 opens one chunk" {
+  over_slow "$BIG"
+  limit 60 head -n 5 "$MNT/big/n" | cmp - <(head -n 5 "$BIG/expect/big/n")
+  counted "0:1"
+  done_here
+}
+
+@test "the sizes of all files of an array take one pass, however many ask and however small the cache" {
+  over_slow "$WIDE" -o cache=1M
+  readers=()
+  for _ in 1 2 3; do
+    limit 60 ls -l "$MNT/wide" >/dev/null 3>&- &
+    readers+=($!)
+    limit 60 du -ab "$MNT/wide" >/dev/null 3>&- &
+    readers+=($!)
+  done
+  wait "${readers[@]}"
+  [ "$(find "$MNT/wide" -type f -printf '%s %f\n' | sort)" = "$(find "$WIDE/expect/wide" -type f -printf '%s %f\n' | sort)" ]
+  counted "0:1 1:1 2:1 3:1 4:1 5:1 6:1 7:1"
+  done_here
+}
+
+@test "many readers of one chunk that is being loaded wait for one load" {
+  hold=$BATS_TEST_TMPDIR/hold
+  SLOWLY=(--hold="$hold" --match='*/c/*')
+  over_slow "$BIG"
+  : >"$hold"
+  readers=()
+  for file in n x records.jsonl n x records.jsonl; do
+    limit 60 head -c 100000 "$MNT/big/$file" >/dev/null 3>&- &
+    readers+=($!)
+  done
+  until_true 20 grep -q 'read .*/c/0' "$READS"
+  sleep 0.3
+  rm "$hold"
+  wait "${readers[@]}"
+  counted "0:1"
+  done_here
+}
+
+@test "a shift to the end of a measured file opens no chunk but the last" {
+  over_slow "$BIG" -o cache=1M
+  [ "$(stat -c %s "$MNT/big/n")" = "$(stat -c %s "$BIG/expect/big/n")" ]
+  : >"$READS"
+  limit 60 tail -c 1000 "$MNT/big/n" | cmp - <(tail -c 1000 "$BIG/expect/big/n")
+  [[ $(chunk_opens) =~ ^2:[0-9]+$ ]]
+  done_here
+}
+
+@test "a chunk that was never written is not looked for when a read comes to it" {
+  slow_store "$FIXTURES/1d.chunked.struct/store"
+  mount_store "$SLOW"
+  cat "$MNT"/count "$MNT"/records.jsonl >/dev/null
+  [[ $(chunk_opens) != *:[!1]* ]]
+  [ "$(chunk_opens | wc -w)" = "$(find "$FIXTURES/1d.chunked.struct/store/c" -type f | wc -l)" ]
+  done_here
+}

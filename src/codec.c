@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "codec_impl.h"
-#include "limits.h"
+#include "bounds.h"
 
 struct zr_codecs {
 	struct zr_codec *codec[ZR_MAX_CODECS]; /* in the order of encoding */

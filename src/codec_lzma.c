@@ -8,7 +8,7 @@
 
 #include <lzma.h>
 
-#include "limits.h"
+#include "bounds.h"
 
 struct codec_lzma {
 	struct zr_codec base;

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include "limits.h"
+#include "bounds.h"
 
 enum { SCAN_END, SCAN_MORE, SCAN_DONE };
 

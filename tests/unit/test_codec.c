@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #include "codec.h"
-#include "limits.h"
+#include "bounds.h"
 
 #define UNKNOWN UINT64_MAX
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 #include "json.h"
-#include "limits.h"
+#include "bounds.h"
 
 #include <errno.h>
 

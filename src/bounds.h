@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * limits.h - every bound on what a store may ask of us, in one place
+ * bounds.h - every bound on what a store may ask of us, in one place
  *
  * A store is hostile until shown otherwise. Each number here is checked before
  * anything is allocated or multiplied, and each refusal is one clear line.

@@ -816,6 +816,36 @@ static void structs_are_bounded(void)
 	}
 }
 
+static void documents_are_bounded(void)
+{
+	static const char group[] =
+		"{\"zarr_format\":3,\"node_type\":\"group\",\"%s\":\"%*s\"}";
+	struct zr_meta m;
+	char *s;
+	int n;
+
+	/* 9 MiB of white space, as attributes and as something else; then 65 MiB. */
+	n = asprintf(&s, group, "attributes", 9 << 20, "");
+	CHECK(n > 0);
+	CHECK_INT(zr_meta_parse_v3((struct zr_doc){s, (size_t)n}, &m), 0);
+	CHECK_STR(m.why.text, "");
+	CHECK_INT(m.attributes.len, (9 << 20) + 2);
+	zr_meta_done(&m);
+	free(s);
+
+	n = asprintf(&s, group, "other", 9 << 20, "");
+	CHECK(n > 0);
+	CHECK_INT(zr_meta_parse_v3((struct zr_doc){s, (size_t)n}, &m), 0);
+	CHECK_STR(m.why.text, "larger than 8 MiB besides attributes (zarr.json)");
+	CHECK(!m.has_attributes);
+	zr_meta_done(&m);
+	free(s);
+
+	CHECK_INT(zr_meta_parse_v3((struct zr_doc){"{}", (size_t)65 << 20}, &m), 0);
+	CHECK_STR(m.why.text, "larger than 64 MiB (zarr.json)");
+	zr_meta_done(&m);
+}
+
 int main(void)
 {
 	RUN(ordinary_array_is_understood);
@@ -841,5 +871,6 @@ int main(void)
 	RUN(refused_members_are_named);
 	RUN(other_grids_are_refused_by_name);
 	RUN(structs_are_bounded);
+	RUN(documents_are_bounded);
 	return EXIT_SUCCESS;
 }

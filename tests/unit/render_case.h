@@ -352,7 +352,9 @@ static inline void case_random(uint64_t *state, struct render_case *c)
 	a->ndim = (uint32_t)random_below(state, 4);
 	a->nrecords = 1;
 	for (uint32_t i = 0; i < a->ndim; i++) {
-		a->shape[i] = 1 + random_below(state, i + 1 == a->ndim ? 120 : 2);
+		a->shape[i] = 1 + random_below(state, i + 1 < a->ndim          ? 2
+		                                      : random_below(state, 4) ? 9
+		                                                               : 120);
 		a->nrecords *= a->shape[i];
 	}
 	c->n = a->nrecords;

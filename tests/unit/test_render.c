@@ -266,7 +266,7 @@ static void twins_agree_for_random_arrays(void)
 {
 	uint64_t state = 20261130;
 
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < 40; i++) {
 		struct render_case c;
 
 		case_random(&state, &c);
@@ -369,8 +369,9 @@ static void names_with_lone_surrogates_get_one_replacement_each(void)
 static void endless_header_lines_are_refused(void)
 {
 	static uint64_t shape[] = {UINT64_C(1) << 25};
-	struct zr_field f = {.name = (char *)"field",
-	                     .name_len = 5,
+	static char name[1 << 20];
+	struct zr_field f = {.name = name,
+	                     .name_len = sizeof(name),
 	                     .ndim = 1,
 	                     .shape = shape,
 	                     .count = UINT64_C(1) << 25,
@@ -381,6 +382,7 @@ static void endless_header_lines_are_refused(void)
 	ZR_CLEANUP(zr_layout_done) struct zr_layout l = {0};
 	struct zr_buf head = {0};
 
+	memset(name, 'n', sizeof(name));
 	CHECK_INT(zr_layout_build(&t, &l), 0);
 	CHECK_INT(zr_csv_header(&a, &l, &head), -EFBIG);
 	CHECK(head.data == NULL);

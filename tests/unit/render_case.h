@@ -2,9 +2,9 @@
 /*
  * render_case.h - arrays for the tests of rendering: read from a file, or random
  *
- * The file data/render_cases.txt was made in Python by the model of the file formats
- * (oracle/reference.py of the project's design): random types and records, and what the
- * model makes of them. A case is
+ * The file data/render_cases.txt was made in Python by the reference model of a mount,
+ * which shares nothing with this program: random types and records, and what the model
+ * makes of them. A case is
  *
  *   case NDIM SHAPE... dims|nodims NAME...     ~ for a dimension without a name
  *   type KIND SIZE BIG UNIT SCALE              UNIT as enum zr_unit

@@ -157,6 +157,22 @@ static void endless_lines_of_empty_elements_are_refused(void)
 	CHECK_INT(zr_layout_build(&t, &l), -EINVAL);
 }
 
+static void sub_arrays_of_too_many_axes_are_refused(void)
+{
+	static uint64_t shape[ZR_MAX_DIMS + 1];
+	struct zr_field f = {NAME("f"), .ndim = ZR_MAX_DIMS, .shape = shape, .count = 1,
+	                     .type = SCALAR(ZR_INT, 1)};
+	struct zr_type t = {.kind = ZR_STRUCT, .size = 1, .nfields = 1, .fields = &f};
+	ZR_CLEANUP(zr_layout_done) struct zr_layout l = {0};
+
+	for (size_t i = 0; i < ZR_COUNT(shape); i++)
+		shape[i] = 1;
+	CHECK_INT(zr_layout_build(&t, &l), 0);
+	zr_layout_done(&l);
+	f.ndim++;
+	CHECK_INT(zr_layout_build(&t, &l), -EINVAL);
+}
+
 int main(void)
 {
 	RUN(scalar_array_has_one_leaf_named_values);
@@ -166,5 +182,6 @@ int main(void)
 	RUN(too_many_fields_are_refused);
 	RUN(structs_nested_too_deeply_are_refused);
 	RUN(endless_lines_of_empty_elements_are_refused);
+	RUN(sub_arrays_of_too_many_axes_are_refused);
 	return EXIT_SUCCESS;
 }

@@ -18,7 +18,7 @@
 
 #include "codec.h"
 #include "dtype.h"
-#include "limits.h"
+#include "bounds.h"
 
 /*
  * One level of chunking. Level 0 is the store's own grid, whose chunks are objects of

@@ -11,6 +11,9 @@
  * with U+0001 by itself is respelled as well). zr_json_string() and zr_json_number()
  * read both spellings back.
  *
+ * json.c is the scanner, json_token.c its strings and numbers, json_value.c what is done
+ * with parsed values.
+ *
  * Layer 1. May include layer 0.
  *
  * Threads: no state; any.
@@ -28,8 +31,9 @@ struct zr_json_slice {
 	size_t len;
 };
 
-/* Checks that text is one JSON value, whole. -EINVAL with line, column and cause (also
- * for nesting beyond ZR_MAX_JSON_DEPTH, and for invalid UTF-8). */
+/* Checks that text is one JSON value, whole, of any depth (attributes are served as they
+ * are; nothing here recurses). A byte order mark in front is skipped. -EINVAL with line,
+ * column and cause, also for invalid UTF-8; -ENOMEM. */
 ZR_MUST_CHECK int zr_json_check(const char *text, size_t len, struct zr_err *reterr);
 
 /* The value of a member of the object `text` (the last one of that name), whose text was
@@ -38,7 +42,8 @@ struct zr_json_slice zr_json_member(const char *text, size_t len, const char *ke
 
 /*
  * Parse a value. Members of the *top-level* object that `skip` (NULL-terminated; may be
- * NULL) names are left out. -EINVAL, -ENOMEM.
+ * NULL) names are checked but left out. -EINVAL as above, and for nesting beyond
+ * ZR_MAX_JSON_DEPTH elsewhere than in those; -ENOMEM.
  */
 ZR_MUST_CHECK int zr_json_parse(const char *text, size_t len, const char *const *skip,
                                 json_t **ret, struct zr_err *reterr);
@@ -52,3 +57,14 @@ ZR_MUST_CHECK int zr_json_key(const char *key, struct zr_buf *ret);
 /* The text of a number as written: in particular of "NaN", "Infinity", "-Infinity" and
  * of integers beyond int64. NULL when v is no respelled number. Borrowed from v. */
 const char *zr_json_number(const json_t *v);
+
+/* Member of an object by its true name; *ret is borrowed, NULL if there is none. Only
+ * -ENOMEM. */
+ZR_MUST_CHECK int zr_json_get(const json_t *object, const char *name, size_t len,
+                              const json_t **ret);
+
+/* Appends a parsed value as compact, strict JSON: members in their order, whole numbers
+ * as written, others as Python's repr spells them, null for what is not finite, U+FFFD
+ * for lone surrogates, \u00NN for control characters (C0, DEL, C1) that have no short
+ * escape. -ENOMEM. */
+ZR_MUST_CHECK int zr_json_compact(const json_t *v, struct zr_buf *ret);

@@ -9,8 +9,8 @@
  * (refused with -EINVAL: names that come out of metadata cannot leave the store).
  * "Not there" (-ENOENT) is a different answer from every other failure.
  *
- * Kinds: a directory (store_dir.c), a zip archive (store_zip.c), and whatever a test
- * brings.
+ * Kinds: a directory (store_dir.c on beneath.h), a zip archive (store_zip.c on
+ * archive.h), and whatever a test brings.
  *
  * Layer 1. May include layer 0.
  *
@@ -42,7 +42,8 @@ struct zr_stat {
 
 struct zr_dirent {
 	char *name;  /* owned by the list, NUL-terminated */
-	bool is_dir; /* else an object (or something else: whoever opens it finds out) */
+	bool is_dir; /* or a link to one, be it out of the store; else an object (or
+	              * something else: whoever opens it finds out) */
 };
 
 struct zr_dirlist {
@@ -104,3 +105,31 @@ ZR_MUST_CHECK int zr_store_list(struct zr_store *s, const char *key,
                                 struct zr_dirlist *ret, struct zr_err *reterr);
 
 void zr_dirlist_done(struct zr_dirlist *l);
+
+/*
+ * For the kinds of store. Their operations are called with keys that were checked, and
+ * say why in reterr, always but for -ENOENT.
+ */
+
+/* Appends a copy of a name of len bytes; -ENOMEM. The list is in no order until
+ * zr_dirlist_sort(), which also makes one of entries of the same name (a directory if
+ * one of them is). */
+ZR_MUST_CHECK int zr_dirlist_add(struct zr_dirlist *l, const char *name, size_t len,
+                                 bool is_dir);
+void zr_dirlist_sort(struct zr_dirlist *l);
+
+/* Sets the text "'key': what the system calls it" for a -errno and returns it. -EAGAIN
+ * becomes -EIO: a reader would take it for a reason to come back at once. */
+int zr_store_failed(struct zr_err *reterr, const char *key, int code);
+
+/* -EFBIG and its text. */
+int zr_store_too_large(struct zr_err *reterr, const char *key, uint64_t size,
+                       uint64_t max);
+
+/* -EUCLEAN and its text: fewer than offset + len bytes are there. */
+int zr_store_too_short(struct zr_err *reterr, const char *key, uint64_t size,
+                       uint64_t offset, uint64_t len);
+
+/* Reads exactly n bytes of a file at `offset`. -EUCLEAN when it ends before (no text),
+ * or -errno. */
+ZR_MUST_CHECK int zr_store_pread(int fd, void *out, size_t n, uint64_t offset);

@@ -40,3 +40,13 @@ static inline bool zr_is_control(uint32_t cp)
 
 /* Length of the longest valid prefix of n bytes; n when all of it is valid. */
 size_t zr_utf8_valid_prefix(const uint8_t *p, size_t n);
+
+/*
+ * Make a line for a person out of whatever a store or a user wrote: control characters
+ * and bytes that are no UTF-8 become '?', so that it can neither write lines of its own
+ * into a log nor escape sequences onto a terminal.
+ */
+void zr_utf8_clean(char *s);
+
+/* Removes the beginning of a character at the end of a text that was cut to fit. */
+void zr_utf8_trim(char *s);

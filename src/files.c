@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: MIT */
+#include "files.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "files_impl.h"
+#include "log.h"
+#include "names.h"
+
+static const struct {
+	const char *name;
+	bool stored; /* shown as the store has it */
+} docs[ZR_NDOCS] = {
+	[ZR_DOC_UNREADABLE] = {"unreadable.txt", false},
+	[ZR_DOC_ZARR_JSON] = {"zarr.json", true},
+	[ZR_DOC_ZGROUP] = {".zgroup", true},
+	[ZR_DOC_ZARRAY] = {".zarray", true},
+	[ZR_DOC_ZATTRS] = {".zattrs", true},
+	[ZR_DOC_ATTRIBUTES] = {"attributes.json", false},
+	[ZR_DOC_SCHEMA] = {"schema.json", false},
+	[ZR_DOC_CHUNKS] = {"chunks.tsv", false},
+};
+
+/* --- loading ---------------------------------------------------------------------------
+ */
+
+char *zr_files_key(const char *path, const char *name)
+{
+	char *key;
+
+	return asprintf(&key, "%s%s%s", path, *path ? "/" : "", name) < 0 ? NULL : key;
+}
+
+/* The bytes of one document. 0 with ret->data NULL: there is none. What is there but no
+ * readable document becomes *why. */
+static int read_doc(struct zr_files *f, enum zr_doc_file d, struct zr_buf *ret,
+                    struct zr_err *why)
+{
+	ZR_CLEANUP(zr_freep) char *key = zr_files_key(f->path, docs[d].name);
+	struct zr_err err = {0};
+	int r;
+
+	if (!key)
+		return -ENOMEM;
+	r = zr_store_get(f->env->store, key, ZR_MAX_METADATA, ret, &err);
+	if (r == -ENOENT || r == -EISDIR) /* a node may be called zarr.json */
+		return 0;
+	if (r == -EUCLEAN || r == -ELOOP || r == -EFBIG || r == -EOPNOTSUPP) {
+		zr_err_set(why, -EINVAL, "%s cannot be read: %s", docs[d].name,
+		           err.code ? err.text : strerror(-r));
+		return 0;
+	}
+	if (r < 0) {
+		zr_error("'/%s' cannot be read: %s", key,
+		         err.code ? err.text : strerror(-r));
+		return r;
+	}
+	f->has_doc[d] = true;
+	f->doc_size[d] = ret->len;
+	return 0;
+}
+
+static struct zr_doc doc_of(const struct zr_buf *b, bool there)
+{
+	/* An empty document is one: it is broken, not absent. */
+	return (struct zr_doc){.data = there ? (b->data ? (const char *)b->data : "")
+	                                     : NULL,
+	                       .len = b->len};
+}
+
+static int load_meta(struct zr_files *f)
+{
+	ZR_CLEANUP(zr_buf_done)
+	struct zr_buf v3 = {0}, zgroup = {0}, zarray = {0}, zattrs = {0};
+	struct zr_err why = {0};
+	int r = read_doc(f, ZR_DOC_ZARR_JSON, &v3, &why);
+
+	if (r == 0 && !why.code && f->has_doc[ZR_DOC_ZARR_JSON])
+		return zr_meta_parse_v3(doc_of(&v3, true), &f->meta);
+	if (r == 0 && !why.code)
+		r = read_doc(f, ZR_DOC_ZARRAY, &zarray, &why);
+	if (r == 0)
+		r = read_doc(f, ZR_DOC_ZGROUP, &zgroup, &why);
+	if (r == 0 && (f->has_doc[ZR_DOC_ZARRAY] || f->has_doc[ZR_DOC_ZGROUP]))
+		r = read_doc(f, ZR_DOC_ZATTRS, &zattrs, &why);
+	if (r < 0)
+		return r;
+	if (why.code) {
+		f->meta.why = why;
+		return 0;
+	}
+	if (!f->has_doc[ZR_DOC_ZARRAY] && !f->has_doc[ZR_DOC_ZGROUP])
+		return 0; /* a plain directory */
+	return zr_meta_parse_v2(doc_of(&zgroup, f->has_doc[ZR_DOC_ZGROUP]),
+	                        doc_of(&zarray, f->has_doc[ZR_DOC_ZARRAY]),
+	                        doc_of(&zattrs, f->has_doc[ZR_DOC_ZATTRS]), &f->meta);
+}
+
+/* Text of an array whose every record is the fill value must have a length that a file
+ * can have. What is stored may be longer: then that file has none (-EOVERFLOW). */
+static int check_length(struct zr_files *f, const bool *indexed)
+{
+	const struct zr_array *a = f->meta.array;
+	ZR_CLEANUP(zr_freep) uint64_t *lens = calloc(f->nfiles, sizeof(*lens));
+
+	if (!lens)
+		return -ENOMEM;
+	zr_measure_run(f->measure, a->fill, 0, 1, lens);
+	for (uint32_t i = 0; i < f->nfiles; i++) {
+		unsigned __int128 len = (unsigned __int128)lens[i] * a->nrecords;
+
+		if (indexed[i])
+			len += zr_grid_digits_before(&f->source.grid, a->nrecords);
+		if (len >= ZR_MAX_FILE)
+			zr_err_set(&f->meta.why, -EOVERFLOW,
+			           "shape: the text of %llu records would be longer than "
+			           "2^62 bytes",
+			           (unsigned long long)a->nrecords);
+	}
+	return 0;
+}
+
+/* Whether the lines of records.jsonl and records.csv hold indices: asked of the lines. */
+static bool *find_indexed(struct zr_files *f)
+{
+	bool *indexed = calloc(f->nfiles, sizeof(*indexed));
+
+	for (uint32_t i = 0; indexed && i <= f->layout.nlevels; i++) {
+		struct zr_line *line =
+			i < f->layout.nlevels
+				? zr_line_new_json(f->meta.array, &f->layout, i,
+		                                   &f->env->render)
+				: zr_line_new_csv(f->meta.array, &f->layout,
+		                                  &f->env->render);
+
+		if (!line) {
+			free(indexed);
+			return NULL;
+		}
+		indexed[f->layout.nleaves + i] = zr_line_has_index(line);
+		zr_line_free(line);
+	}
+	return indexed;
+}
+
+static int load_array(struct zr_files *f, uint64_t owner,
+                      const struct zr_known_sizes *known)
+{
+	ZR_CLEANUP(zr_freep) bool *indexed = NULL;
+	struct zr_array *a = f->meta.array;
+	int r = zr_layout_build(&a->type, &f->layout);
+
+	if (r == -EINVAL) {
+		zr_err_set(&f->meta.why, r, "the struct has no field that can be shown");
+		return 0;
+	}
+	if (r == 0)
+		r = zr_source_init(&f->source, f->env->store, f->path, a, f->env->cache,
+		                   f->env->gate, owner, f->env->missing_is_error);
+	if (r < 0)
+		return r;
+	f->measure = zr_measure_new(a, &f->layout, &f->env->render);
+	if (!f->measure)
+		return -ENOMEM;
+	f->nfiles = zr_measure_files(f->measure);
+	indexed = find_indexed(f);
+	if (!indexed)
+		return -ENOMEM;
+	r = check_length(f, indexed);
+	if (r < 0 || f->meta.why.code)
+		return r;
+	f->sizes = zr_sizes_new(&f->source, f->measure, indexed, f->env->queue,
+	                        f->env->size_wait,
+	                        known->count == f->nfiles ? known->sizes : NULL);
+	return f->sizes ? 0 : -ENOMEM;
+}
+
+static void files_free(struct zr_files *f)
+{
+	for (size_t i = 0; i < ZR_COUNT(f->dirs); i++)
+		zr_files_dirs_done(f->dirs[i], f->ndirs);
+	for (uint32_t i = 0; i < f->nviews; i++)
+		zr_view_free(f->views[i].view);
+	free(f->views);
+	zr_sizes_free(f->sizes);
+	zr_measure_free(f->measure);
+	zr_source_done(&f->source);
+	zr_layout_done(&f->layout);
+	zr_meta_done(&f->meta);
+	pthread_mutex_destroy(&f->lock);
+	free(f->path);
+	free(f);
+}
+
+int zr_files_load(const struct zr_env *env, const char *path, uint64_t owner,
+                  const struct zr_known_sizes *known, struct zr_files **ret)
+{
+	struct zr_files *f = calloc(1, sizeof(*f));
+	int r;
+
+	if (!f)
+		return -ENOMEM;
+	atomic_init(&f->refs, 1);
+	pthread_mutex_init(&f->lock, NULL);
+	f->env = env;
+	f->path = strdup(path);
+	r = f->path ? load_meta(f) : -ENOMEM;
+	if (r == 0 && f->meta.array && !f->meta.why.code)
+		r = load_array(f, owner, known);
+	if (r < 0) {
+		files_free(f);
+		return r;
+	}
+	if (f->meta.why.code)
+		zr_warning("'/%s' cannot be shown: %s", f->path, f->meta.why.text);
+	f->ndirs = f->sizes ? f->layout.nlevels : 1;
+	*ret = f;
+	return 0;
+}
+
+struct zr_files *zr_files_ref(struct zr_files *f)
+{
+	atomic_fetch_add(&f->refs, 1);
+	return f;
+}
+
+void zr_files_unref(struct zr_files *f)
+{
+	if (f && atomic_fetch_sub(&f->refs, 1) == 1)
+		files_free(f);
+}
+
+bool zr_files_is_group(const struct zr_files *f)
+{
+	return f->meta.kind == ZR_NODE_GROUP && !f->meta.why.code;
+}
+
+const char *zr_files_why(const struct zr_files *f)
+{
+	return f->meta.why.code ? f->meta.why.text : NULL;
+}
+
+const void *zr_files_wait_on(struct zr_files *f)
+{
+	return f->sizes;
+}
+
+bool zr_files_busy(struct zr_files *f)
+{
+	return f->sizes && zr_sizes_busy(f->sizes);
+}
+
+void zr_files_save_sizes(struct zr_files *f, struct zr_known_sizes *ret)
+{
+	const uint64_t *known = f->sizes ? zr_sizes_known(f->sizes) : NULL;
+
+	if (!known || ret->sizes)
+		return;
+	ret->sizes = reallocarray(NULL, f->nfiles, sizeof(*known));
+	if (!ret->sizes)
+		return;
+	memcpy(ret->sizes, known, f->nfiles * sizeof(*known));
+	ret->count = f->nfiles;
+}
+
+size_t zr_files_bytes(struct zr_files *f)
+{
+	size_t bytes = sizeof(*f) + f->meta.attributes.cap + f->nviews * (size_t)1000;
+
+	if (f->sizes)
+		bytes += zr_sizes_bytes(f->sizes) +
+		         (size_t)(f->layout.nleaves + f->layout.nlevels) * 2000;
+	return bytes;
+}
+
+const char *zr_files_doc_name(enum zr_doc_file d)
+{
+	return docs[d].name;
+}
+
+/* --- views -----------------------------------------------------------------------------
+ */
+
+/* zarr.json and the like, as stored. */
+static int view_stored(struct zr_files *f, enum zr_doc_file d, struct zr_view **ret)
+{
+	ZR_CLEANUP(zr_freep) char *key = zr_files_key(f->path, docs[d].name);
+
+	if (!f->has_doc[d])
+		return -ENOENT;
+	if (!key)
+		return -ENOMEM;
+	*ret = zr_view_new_object(f->env->store, key, f->doc_size[d]);
+	return *ret ? 0 : -ENOMEM;
+}
+
+static int view_doc(struct zr_files *f, enum zr_tree_form tree, enum zr_doc_file d,
+                    struct zr_view **ret)
+{
+	ZR_CLEANUP(zr_buf_done) struct zr_buf text = {0};
+
+	if (d >= ZR_NDOCS || (tree == ZR_TREE_ZARR) != (d != ZR_DOC_UNREADABLE))
+		return -ENOENT;
+	if (docs[d].stored)
+		return view_stored(f, d, ret);
+	if (d == ZR_DOC_UNREADABLE && f->meta.why.code) {
+		zr_buf_addf(&text, "%s\n", f->meta.why.text);
+	} else if (d == ZR_DOC_ATTRIBUTES && f->meta.has_attributes) {
+		zr_buf_add(&text, f->meta.attributes.data, f->meta.attributes.len);
+		zr_buf_addc(&text, '\n');
+	} else {
+		return -ENOENT;
+	}
+	if (zr_buf_check(&text) < 0)
+		return -ENOMEM;
+	*ret = zr_view_new_bytes(&text);
+	return *ret ? 0 : -ENOMEM;
+}
+
+static int view_leaf(struct zr_files *f, enum zr_tree_form tree, uint32_t leaf,
+                     struct zr_view **ret)
+{
+	struct zr_buf header = {0};
+
+	if (tree == ZR_TREE_TEXT)
+		*ret = zr_view_new_text(
+			&f->source, f->sizes, leaf,
+			zr_line_new_text(&f->layout, leaf, &f->env->render), &header);
+	else if (tree == ZR_TREE_RAW && !zr_type_is_variable(f->layout.leaves[leaf].type))
+		*ret = zr_view_new_bin(&f->source, zr_bin_new_leaf(&f->layout, leaf),
+		                       &header);
+	else
+		return -ENOENT;
+	return *ret ? 0 : -ENOMEM;
+}
+
+static int view_records(struct zr_files *f, enum zr_tree_form tree, uint32_t level,
+                        struct zr_view **ret)
+{
+	const struct zr_array *a = f->meta.array;
+	uint32_t file = f->layout.nleaves + level;
+	struct zr_buf header = {0};
+
+	if (tree == ZR_TREE_TEXT) {
+		*ret = zr_view_new_text(
+			&f->source, f->sizes, file,
+			zr_line_new_json(a, &f->layout, level, &f->env->render), &header);
+	} else if (level == 0 && tree == ZR_TREE_CSV) {
+		int r = zr_csv_header(a, &f->layout, &header);
+
+		if (r < 0)
+			return r;
+		*ret = zr_view_new_text(&f->source, f->sizes, file + f->layout.nlevels,
+		                        zr_line_new_csv(a, &f->layout, &f->env->render),
+		                        &header);
+	} else if (level == 0 && tree == ZR_TREE_RAW && f->layout.is_struct) {
+		*ret = zr_view_new_bin(&f->source, zr_bin_new_record(&a->type), &header);
+	} else {
+		return -ENOENT;
+	}
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* With the lock held. */
+static int view_make(struct zr_files *f, enum zr_tree_form tree, uint32_t entry,
+                     struct zr_view **ret)
+{
+	if (entry >= ZR_ENTRY_DOC)
+		return view_doc(f, tree, entry - ZR_ENTRY_DOC, ret);
+	if (!f->sizes)
+		return entry == 0 ? -EISDIR : -ENOENT;
+	if (entry < f->layout.nlevels)
+		return -EISDIR;
+	entry -= f->layout.nlevels;
+	if (entry < f->layout.nleaves)
+		return view_leaf(f, tree, entry, ret);
+	entry -= f->layout.nleaves;
+	if (entry < f->layout.nlevels)
+		return view_records(f, tree, entry, ret);
+	return -ENOENT;
+}
+
+/* With the lock held: the place of a view among those made so far, or where it belongs.
+ */
+static uint32_t view_find(const struct zr_files *f, uint32_t id)
+{
+	uint32_t low = 0, high = f->nviews;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (f->views[mid].id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* With the lock held. */
+static int view_get(struct zr_files *f, enum zr_tree_form tree, uint32_t entry,
+                    struct zr_view **ret)
+{
+	uint32_t id = entry << 3 | (uint32_t)tree, at = view_find(f, id);
+	struct zr_view *view = NULL;
+	int r;
+
+	if (at < f->nviews && f->views[at].id == id) {
+		*ret = f->views[at].view;
+		return 0;
+	}
+	if (f->nviews == f->views_cap) {
+		uint32_t cap = f->views_cap ? 2 * f->views_cap : 8;
+		struct made_view *more = reallocarray(f->views, cap, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		f->views = more;
+		f->views_cap = cap;
+	}
+	r = view_make(f, tree, entry, &view);
+	if (r < 0)
+		return r;
+	memmove(f->views + at + 1, f->views + at, (f->nviews - at) * sizeof(*f->views));
+	f->views[at] = (struct made_view){.id = id, .view = view};
+	f->nviews++;
+	*ret = view;
+	return 0;
+}
+
+int zr_files_view(struct zr_files *f, enum zr_tree_form tree, uint32_t entry,
+                  struct zr_view **ret)
+{
+	int r;
+
+	pthread_mutex_lock(&f->lock);
+	r = view_get(f, tree, entry, ret);
+	pthread_mutex_unlock(&f->lock);
+	return r;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * files_impl.h - what files.c (documents, views) and files_list.c (names) share
+ *
+ * Layer 4.
+ */
+#pragma once
+
+#include <pthread.h>
+
+#include "files.h"
+
+struct made_view {
+	uint32_t id; /* entry and tree */
+	struct zr_view *view;
+};
+
+/* One directory of one tree. */
+struct zr_files_dir {
+	struct zr_child *children; /* owned, in declared order; their names too */
+	size_t count;
+	uint32_t *by_name; /* owned: positions in children, sorted by name */
+	bool listed;
+};
+
+struct zr_files {
+	atomic_uint refs;
+	const struct zr_env *env;
+	char *path;
+	struct zr_meta meta;
+	bool has_doc[ZR_NDOCS];
+	uint64_t doc_size[ZR_NDOCS];
+
+	/* Of an array that can be shown; else `sizes` is NULL. */
+	struct zr_layout layout;
+	struct zr_source source;
+	struct zr_measure *measure;
+	struct zr_sizes *sizes;
+	uint32_t nfiles; /* text files, as zr_measure numbers them */
+
+	pthread_mutex_t lock;    /* guards what follows */
+	struct made_view *views; /* by id */
+	uint32_t nviews, views_cap;
+	uint32_t ndirs; /* of a tree: levels, or 1 */
+	struct zr_files_dir *dirs[ZR_NTREES];
+};
+
+const char *zr_files_doc_name(enum zr_doc_file d);
+
+/* The key of `name` below `path`; NULL: no memory. */
+char *zr_files_key(const char *path, const char *name);
+
+void zr_files_dirs_done(struct zr_files_dir *dirs, uint32_t ndirs);

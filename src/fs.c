@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every operation is a struct op: it is carried out at once when that needs no I/O, else
+ * by a worker of the queue, by the same function. Attribute rules (DESIGN, section 2): a
+ * size is exact or not visible, and once it was exact it is never a bound again.
+ */
+#define FUSE_USE_VERSION 312
+
+#include "fs.h"
+
+#include <errno.h>
+#include <fuse_lowlevel.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "cache.h"
+#include "files.h"
+#include "log.h"
+#include "names.h"
+#include "request.h"
+#include "tree.h"
+
+#define FOREVER 1e9             /* seconds that the kernel may keep an answer */
+#define BLOCK_SIZE (128 * 1024) /* st_blksize: what readers take at a time */
+#define MAX_BACKGROUND 512      /* else 12 slow reads hold back everybody's read-ahead */
+
+struct zr_fs {
+	struct zr_env env;
+	struct zr_tree *tree;
+	const struct zr_opts *opts;
+	void (*on_ready)(void *arg);
+	void *on_ready_arg;
+};
+
+struct op {
+	struct zr_job job; /* first: the queue sees only this */
+	struct zr_fs *fs;
+	fuse_req_t req;
+	atomic_bool answered;
+	enum zr_job_result (*run)(struct op *op);
+	fuse_ino_t ino;
+	size_t size;
+	off_t off;
+	bool plus;              /* READDIRPLUS */
+	char *name;             /* owned; LOOKUP */
+	struct zr_files *files; /* one reference, while a size or place is waited for */
+	struct zr_view *view;
+	struct zr_ticket ticket;
+};
+
+/* --- answers ---------------------------------------------------------------------------
+ */
+
+/* Whether this thread is the one to answer. Afterwards nobody is interrupted any more. */
+static bool op_answer(struct op *op)
+{
+	if (atomic_exchange(&op->answered, true))
+		return false;
+	fuse_req_interrupt_func(op->req, NULL, NULL);
+	return true;
+}
+
+/* What a reader sees of an error from below. */
+static int public_errno(int r)
+{
+	switch (-r) {
+	case ENOENT:
+	case ENOTDIR:
+	case EISDIR:
+	case ENOMEM:
+	case EINTR:
+	case ETIMEDOUT:
+	case EOVERFLOW:
+	case ESTALE:
+	case ENAMETOOLONG:
+		return -r;
+	default:
+		return EIO;
+	}
+}
+
+static enum zr_job_result op_error(struct op *op, int r)
+{
+	if (op_answer(op))
+		fuse_reply_err(op->req, public_errno(r));
+	return ZR_JOB_DONE;
+}
+
+static enum zr_job_result op_park(struct op *op)
+{
+	op->job.wait_on = zr_files_wait_on(op->files);
+	return ZR_JOB_PARK;
+}
+
+/* --- attributes ------------------------------------------------------------------------
+ */
+
+static void fill_attr(const struct zr_fs *fs, const struct zr_place *p, bool is_dir,
+                      uint64_t size, struct stat *st)
+{
+	*st = (struct stat){
+		.st_ino = zr_tree_ino(p),
+		.st_mode = (is_dir ? S_IFDIR | 0555 : S_IFREG | 0444) & ~fs->opts->umask,
+		.st_nlink = 1,
+		.st_uid = fs->opts->uid,
+		.st_gid = fs->opts->gid,
+		.st_size = (off_t)size,
+		.st_blksize = BLOCK_SIZE,
+		.st_blocks = (blkcnt_t)((size + 511) / 512),
+	};
+	st->st_mtim = st->st_ctim = st->st_atim = zr_tree_mtime(p->node);
+}
+
+/* The size of a file if that takes no work. -ENODATA: it does. */
+static int peek_size(struct zr_fs *fs, const struct zr_place *p, uint64_t *ret)
+{
+	struct zr_files *files = zr_tree_peek(fs->tree, p->node);
+	struct zr_view *view;
+	int r;
+
+	if (!files)
+		return -ENODATA;
+	r = zr_files_view(files, p->tree, p->entry, &view);
+	if (r == 0 && !zr_view_peek_size(view, ret))
+		r = -ENODATA;
+	zr_files_unref(files);
+	return r;
+}
+
+/* What LOOKUP says of a child. A size that is not known yet is a bound that the kernel
+ * must not keep. */
+static int fill_entry(struct zr_fs *fs, const struct zr_entry *e,
+                      struct fuse_entry_param *ret)
+{
+	uint64_t size = 0;
+	int r = e->is_dir ? 0 : peek_size(fs, &e->place, &size);
+
+	*ret = (struct fuse_entry_param){.ino = zr_tree_ino(&e->place),
+	                                 .generation = 1,
+	                                 .attr_timeout = FOREVER,
+	                                 .entry_timeout = FOREVER};
+	if (r == -ENODATA) {
+		size = ZR_MAX_FILE;
+		ret->attr_timeout = 0;
+	} else if (r < 0) {
+		return r;
+	}
+	fill_attr(fs, &e->place, e->is_dir, size, &ret->attr);
+	if (r == -ENODATA)
+		ret->attr.st_blocks = 0;
+	return 0;
+}
+
+/* --- LOOKUP ----------------------------------------------------------------------------
+ */
+
+static enum zr_job_result run_lookup(struct op *op)
+{
+	struct fuse_entry_param e = {.entry_timeout = FOREVER};
+	struct zr_entry child;
+	struct zr_place dir;
+	int r = zr_tree_place(op->fs->tree, op->ino, &dir);
+
+	if (r == 0)
+		r = zr_tree_lookup(op->fs->tree, &dir, op->name, &child);
+	if (r == 0)
+		r = fill_entry(op->fs, &child, &e);
+	if (r < 0 && r != -ENOENT)
+		return op_error(op, r);
+	if (r == -ENOENT)
+		e.ino = 0; /* the kernel may remember that, too */
+	if (op_answer(op))
+		fuse_reply_entry(op->req, &e);
+	return ZR_JOB_DONE;
+}
+
+/* --- GETATTR ---------------------------------------------------------------------------
+ */
+
+/* Finds the view of op->ino, once. */
+static int op_view(struct op *op)
+{
+	struct zr_place p;
+	int r;
+
+	if (op->view)
+		return 0;
+	r = zr_tree_place(op->fs->tree, op->ino, &p);
+	if (r == 0)
+		r = zr_tree_files(op->fs->tree, p.node, &op->files);
+	if (r == 0)
+		r = zr_files_view(op->files, p.tree, p.entry, &op->view);
+	return r;
+}
+
+/* 1 for a directory, 0 for a file. */
+static int op_is_dir(struct op *op, struct zr_place *ret)
+{
+	struct zr_files *files;
+	bool is_dir = true;
+	int r = zr_tree_place(op->fs->tree, op->ino, ret);
+
+	if (r < 0 || ret->entry == 0)
+		return r < 0 ? r : 1;
+	r = zr_tree_files(op->fs->tree, ret->node, &files);
+	if (r < 0)
+		return r;
+	r = zr_files_is_dir(files, ret->entry, &is_dir);
+	zr_files_unref(files);
+	return r < 0 ? r : is_dir;
+}
+
+static enum zr_job_result run_getattr(struct op *op)
+{
+	struct zr_place p;
+	struct stat st;
+	uint64_t size = 0;
+	int is_dir = op_is_dir(op, &p), r = ZR_MIN(is_dir, 0);
+
+	if (is_dir == 0) {
+		r = op_view(op);
+		if (r == 0)
+			r = zr_view_size(op->view, &op->ticket, &size);
+		if (r == -EINPROGRESS)
+			return op_park(op);
+	}
+	if (r < 0)
+		return op_error(op, r);
+	fill_attr(op->fs, &p, is_dir, size, &st);
+	if (op_answer(op))
+		fuse_reply_attr(op->req, &st, FOREVER);
+	return ZR_JOB_DONE;
+}
+
+/* --- READ ------------------------------------------------------------------------------
+ */
+
+static enum zr_job_result run_read(struct op *op)
+{
+	ZR_CLEANUP(zr_freep) uint8_t *buf = NULL;
+	size_t len = 0;
+	int r = op_view(op);
+
+	if (r == 0) {
+		buf = malloc(op->size);
+		if (!buf)
+			r = -ENOMEM;
+	}
+	if (r == 0)
+		r = zr_view_read(op->view, (uint64_t)op->off, op->size, &op->ticket,
+		                 &op->job.abandoned, buf, &len);
+	if (r == -EINPROGRESS)
+		return op_park(op);
+	if (r < 0)
+		return op_error(op, r);
+	if (op_answer(op))
+		fuse_reply_buf(op->req, (const char *)buf, len);
+	return ZR_JOB_DONE;
+}
+
+/* --- READDIR, READDIRPLUS --------------------------------------------------------------
+ */
+
+/* Cookies: 0 is ".", 1 is "..", then the children. */
+static int nth_entry(struct op *op, const struct zr_place *dir, uint64_t nth,
+                     struct zr_entry *ret)
+{
+	if (nth >= 2)
+		return zr_tree_nth(op->fs->tree, dir, nth - 2, ret);
+	*ret = (struct zr_entry){.place = nth == 0 ? *dir : zr_tree_parent(dir),
+	                         .is_dir = true};
+	strcpy(ret->name, nth == 0 ? "." : "..");
+	return 0;
+}
+
+/* Adds one entry; 0 when it does not fit. READDIRPLUS gives attributes only of files
+ * whose size is known: a bound there would make the kernel drop other readers' exact
+ * sizes, and with those of directories a listing would parse every child. */
+static size_t add_entry(struct op *op, const struct zr_entry *e, off_t next, char *buf,
+                        size_t room)
+{
+	struct fuse_entry_param p = {.attr_timeout = FOREVER, .entry_timeout = FOREVER};
+	uint64_t size = 0;
+	size_t need;
+
+	fill_attr(op->fs, &e->place, e->is_dir, 0, &p.attr);
+	if (!op->plus) {
+		need = fuse_add_direntry(op->req, buf, room, e->name, &p.attr, next);
+		return need <= room ? need : 0;
+	}
+	if (!e->is_dir && peek_size(op->fs, &e->place, &size) == 0) {
+		fill_attr(op->fs, &e->place, false, size, &p.attr);
+		p.ino = p.attr.st_ino;
+		p.generation = 1;
+	}
+	need = fuse_add_direntry_plus(op->req, buf, room, e->name, &p, next);
+	return need <= room ? need : 0;
+}
+
+static enum zr_job_result run_readdir(struct op *op)
+{
+	ZR_CLEANUP(zr_freep) char *buf = malloc(op->size);
+	struct zr_place dir;
+	struct zr_entry e;
+	size_t used = 0, added;
+	int r = buf ? zr_tree_place(op->fs->tree, op->ino, &dir) : -ENOMEM;
+
+	for (uint64_t nth = (uint64_t)op->off; r == 0; nth++) {
+		r = nth_entry(op, &dir, nth, &e);
+		if (r < 0)
+			break;
+		added = add_entry(op, &e, (off_t)nth + 1, buf + used, op->size - used);
+		if (added == 0)
+			break;
+		used += added;
+	}
+	if (r < 0 && r != -ENOENT)
+		return op_error(op, r);
+	if (op_answer(op))
+		fuse_reply_buf(op->req, buf, used);
+	return ZR_JOB_DONE;
+}
+
+/* --- from a request to its answer
+ * -------------------------------------------------------- */
+
+static void op_free(struct op *op)
+{
+	zr_files_unref(op->files);
+	free(op->name);
+	free(op);
+}
+
+static enum zr_job_result job_run(struct zr_job *job)
+{
+	struct op *op = (struct op *)job;
+
+	return op->run(op);
+}
+
+static void job_done(struct zr_job *job)
+{
+	struct op *op = (struct op *)job;
+
+	op_error(op, -EINTR); /* if nobody has answered */
+	op_free(op);
+}
+
+static void job_abandon(struct zr_job *job)
+{
+	op_error((struct op *)job, -EINTR);
+}
+
+static void op_interrupted(fuse_req_t req, void *data)
+{
+	struct op *op = data;
+
+	(void)req;
+	zr_queue_interrupt(op->fs->env.queue, &op->job);
+}
+
+static struct op *op_new(fuse_req_t req, fuse_ino_t ino,
+                         enum zr_job_result (*run)(struct op *op))
+{
+	struct op *op = calloc(1, sizeof(*op));
+
+	if (!op) {
+		fuse_reply_err(req, ENOMEM);
+		return NULL;
+	}
+	op->fs = fuse_req_userdata(req);
+	op->req = req;
+	op->ino = ino;
+	op->run = run;
+	return op;
+}
+
+/* `lane` keeps the requests of one inode apart by kind: a size that is waited for does
+ * not queue behind reads. */
+static void op_queue(struct op *op, uint64_t lane)
+{
+	op->job.key = lane << 56 ^ op->ino;
+	op->job.run = job_run;
+	op->job.done = job_done;
+	op->job.abandon = job_abandon;
+	op->job.tid = fuse_req_ctx(op->req)->pid;
+	fuse_req_interrupt_func(op->req, op_interrupted, op);
+	zr_queue_add(op->fs->env.queue, &op->job);
+}
+
+/* For directories: at once if everything is in memory. */
+static void op_start_dir(struct op *op)
+{
+	struct zr_place dir;
+
+	if (zr_tree_place(op->fs->tree, op->ino, &dir) < 0 ||
+	    !zr_tree_ready(op->fs->tree, dir.node)) {
+		op_queue(op, 1);
+		return;
+	}
+	op->run(op);
+	op_free(op);
+}
+
+static void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct op *op = op_new(req, parent, run_lookup);
+
+	if (!op)
+		return;
+	op->name = strdup(name);
+	if (!op->name) {
+		op_error(op, -ENOMEM);
+		op_free(op);
+		return;
+	}
+	op_start_dir(op);
+}
+
+static void fs_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct op *op = op_new(req, ino, run_getattr);
+	struct zr_place p;
+	uint64_t size;
+
+	(void)fi;
+	if (!op)
+		return;
+	if (zr_tree_place(op->fs->tree, ino, &p) == 0 &&
+	    (p.entry == 0 || peek_size(op->fs, &p, &size) == 0)) {
+		run_getattr(op);
+		op_free(op);
+		return;
+	}
+	op_queue(op, 2);
+}
+
+static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+                    struct fuse_file_info *fi)
+{
+	struct op *op = op_new(req, ino, run_read);
+
+	(void)fi;
+	if (!op)
+		return;
+	op->size = size;
+	op->off = off;
+	op_queue(op, 3);
+}
+
+static void start_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+                          bool plus)
+{
+	struct op *op = op_new(req, ino, run_readdir);
+
+	if (!op)
+		return;
+	op->size = size;
+	op->off = off;
+	op->plus = plus;
+	op_start_dir(op);
+}
+
+static void fs_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+                       struct fuse_file_info *fi)
+{
+	(void)fi;
+	start_readdir(req, ino, size, off, false);
+}
+
+static void fs_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+                           struct fuse_file_info *fi)
+{
+	(void)fi;
+	start_readdir(req, ino, size, off, true);
+}
+
+/* Nothing is kept for an open file: answered so once, the kernel never asks again, and
+ * keeps pages and listings cached. */
+static void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	(void)ino;
+	(void)fi;
+	fuse_reply_err(req, ENOSYS);
+}
+
+static void fs_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nlookup)
+{
+	(void)ino;
+	(void)nlookup;
+	fuse_reply_none(req);
+}
+
+static void fs_forget_multi(fuse_req_t req, size_t count,
+                            struct fuse_forget_data *forgets)
+{
+	(void)count;
+	(void)forgets;
+	fuse_reply_none(req);
+}
+
+static void fs_statfs(fuse_req_t req, fuse_ino_t ino)
+{
+	struct statvfs st = {.f_bsize = 4096, .f_frsize = 4096, .f_namemax = ZR_NAME_MAX};
+
+	(void)ino;
+	fuse_reply_statfs(req, &st);
+}
+
+static void fs_init(void *userdata, struct fuse_conn_info *conn)
+{
+	struct zr_fs *fs = userdata;
+
+	/* Content never changes: with automatic invalidation each read would ask for the
+	 * attributes, and the step from a bound to the exact size would drop pages. */
+	conn->want &= ~(unsigned int)FUSE_CAP_AUTO_INVAL_DATA;
+	conn->want |= conn->capable & FUSE_CAP_EXPLICIT_INVAL_DATA;
+	conn->max_background = MAX_BACKGROUND;
+	conn->congestion_threshold = MAX_BACKGROUND * 3 / 4;
+
+	fs->env.queue = zr_queue_new();
+	fs->env.gate = zr_gate_new(0);
+	if (!fs->env.queue || !fs->env.gate) {
+		zr_error("no memory or threads to start with");
+		abort();
+	}
+	if (fs->on_ready)
+		fs->on_ready(fs->on_ready_arg);
+}
+
+const struct fuse_lowlevel_ops *zr_fs_ops(void)
+{
+	static const struct fuse_lowlevel_ops ops = {
+		.init = fs_init,
+		.lookup = fs_lookup,
+		.forget = fs_forget,
+		.forget_multi = fs_forget_multi,
+		.getattr = fs_getattr,
+		.open = fs_open,
+		.read = fs_read,
+		.opendir = fs_open,
+		.readdir = fs_readdir,
+		.readdirplus = fs_readdirplus,
+		.statfs = fs_statfs,
+	};
+
+	return &ops;
+}
+
+int zr_fs_new(struct zr_store *store, const struct zr_opts *opts,
+              void (*on_ready)(void *arg), void *arg, struct zr_fs **ret,
+              struct zr_err *reterr)
+{
+	struct zr_fs *fs = calloc(1, sizeof(*fs));
+	struct zr_err why = {0};
+	int r;
+
+	if (!fs)
+		return zr_err_set(reterr, -ENOMEM, "out of memory");
+	fs->opts = opts;
+	fs->on_ready = on_ready;
+	fs->on_ready_arg = arg;
+	fs->env = (struct zr_env){.store = zr_store_ref(store),
+	                          .cache = zr_cache_new(opts->cache_bytes),
+	                          .render = opts->render,
+	                          .size_wait = opts->size_wait,
+	                          .missing_is_error = opts->missing_is_error};
+	r = fs->env.cache ? zr_tree_new(&fs->env, &fs->tree, &why) : -ENOMEM;
+	if (r < 0) {
+		zr_fs_free(fs);
+		return zr_err_set(reterr, r, "%s: %s", opts->store,
+		                  why.code ? why.text : strerror(-r));
+	}
+	*ret = fs;
+	return 0;
+}
+
+void zr_fs_free(struct zr_fs *fs)
+{
+	if (!fs)
+		return;
+	zr_queue_free(fs->env.queue);
+	zr_tree_free(fs->tree);
+	zr_gate_free(fs->env.gate);
+	zr_cache_free(fs->env.cache);
+	zr_store_unref(fs->env.store);
+	free(fs);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+#include "json_impl.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "utf8.h"
+
+static uint8_t hex_digit(char c)
+{
+	return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+/* The bytes of a text as the scanner spelled it. */
+static int value_bytes(const char *p, size_t n, struct zr_buf *ret)
+{
+	if (n == 0 || p[0] != ZR_JSON_MARK) {
+		zr_buf_add(ret, p, n);
+	} else {
+		if (p[1] != 'x')
+			return -EINVAL;
+		for (size_t i = 2; i + 1 < n; i += 2)
+			zr_buf_addc(ret,
+			            (char)(hex_digit(p[i]) << 4 | hex_digit(p[i + 1])));
+	}
+	zr_buf_addc(ret, '\0');
+	if (zr_buf_check(ret) < 0)
+		return -ENOMEM;
+	ret->len--;
+	return 0;
+}
+
+int zr_json_string(const json_t *v, struct zr_buf *ret)
+{
+	if (!json_is_string(v))
+		return -EINVAL;
+	return value_bytes(json_string_value(v), json_string_length(v), ret);
+}
+
+int zr_json_key(const char *key, struct zr_buf *ret)
+{
+	return value_bytes(key, strlen(key), ret);
+}
+
+const char *zr_json_number(const json_t *v)
+{
+	const char *s = json_string_value(v);
+
+	return s && s[0] == ZR_JSON_MARK && s[1] == 'n' ? s + 2 : NULL;
+}
+
+/* Whether the scanner respells a text of these bytes. */
+static bool is_respelled(const char *p, size_t n)
+{
+	if (n == 0 || p[0] == ZR_JSON_MARK || memchr(p, '\0', n))
+		return n != 0;
+	for (size_t i = 0; i + 1 < n; i++)
+		if ((uint8_t)p[i] == 0xed && (uint8_t)p[i + 1] >= 0xa0)
+			return true;
+	return false;
+}
+
+int zr_json_get(const json_t *object, const char *name, size_t len, const json_t **ret)
+{
+	ZR_CLEANUP(zr_buf_done) struct zr_buf key = {0};
+
+	if (!is_respelled(name, len)) {
+		zr_buf_add(&key, name, len);
+	} else {
+		zr_buf_addc(&key, ZR_JSON_MARK);
+		zr_buf_addc(&key, 'x');
+		for (size_t i = 0; i < len; i++)
+			zr_buf_addf(&key, "%02x", (uint8_t)name[i]);
+	}
+	zr_buf_addc(&key, '\0');
+	if (zr_buf_check(&key) < 0)
+		return -ENOMEM;
+	*ret = json_object_get(object, (char *)key.data);
+	return 0;
+}
+
+static void put_text(struct zr_buf *ret, const uint8_t *p, size_t n)
+{
+	static const char from[] = "\b\f\n\r\t\"\\", to[] = "bfnrt\"\\";
+
+	zr_buf_addc(ret, '"');
+	for (size_t at = 0; at < n;) {
+		uint32_t cp;
+		unsigned int len = zr_utf8_decode(p + at, n - at, &cp);
+		const char *short_form;
+
+		if (len == 0) { /* a lone surrogate, which is three bytes */
+			zr_buf_adds(ret, "\xef\xbf\xbd");
+			at += ZR_MIN((size_t)3, n - at);
+			continue;
+		}
+		short_form = cp && cp < 0x80 ? strchr(from, (int)cp) : NULL;
+		if (short_form) {
+			zr_buf_addc(ret, '\\');
+			zr_buf_addc(ret, to[short_form - from]);
+		} else if (zr_is_control(cp)) {
+			zr_buf_addf(ret, "\\u%04x", cp);
+		} else {
+			zr_buf_add(ret, p + at, len);
+		}
+		at += len;
+	}
+	zr_buf_addc(ret, '"');
+}
+
+/* Adds one to the last digit. */
+static void digits_up(char *buf)
+{
+	char *p = strchr(buf, 'e');
+
+	while (p-- > buf) {
+		if (*p == '.')
+			continue;
+		if (*p != '9') {
+			++*p;
+			return;
+		}
+		*p = '0';
+	}
+}
+
+/* Shortest digits that read back to v, as "d.ddde+xx". */
+static void shortest(double v, char buf[40])
+{
+	/* Up to 15 digits always survive, so a search from there finds the least, but not
+	 * among the subnormal numbers. */
+	int digits = fabs(v) < 0x1p-1022 ? 1 : 15;
+
+	for (; digits < 17; digits++) {
+		snprintf(buf, 40, "%.*e", digits - 1, v);
+		if (strtod(buf, NULL) == v)
+			return;
+		/* Above a power of two the spacing is twice that below: the nearest
+		 * decimal below may miss where the one above does not. */
+		digits_up(buf);
+		if (strtod(buf, NULL) == v)
+			return;
+	}
+	snprintf(buf, 40, "%.16e", v);
+}
+
+static void put_real(struct zr_buf *ret, double v)
+{
+	char buf[40], digit[24];
+	char *e, *p = digit;
+	int n, exponent;
+
+	shortest(v, buf);
+	e = strchr(buf, 'e');
+	exponent = atoi(e + 1);
+	for (const char *s = buf; s < e; s++)
+		if (*s >= '0' && *s <= '9')
+			*p++ = *s;
+	while (p > digit + 1 && p[-1] == '0')
+		p--;
+	n = (int)(p - digit);
+
+	if (signbit(v))
+		zr_buf_addc(ret, '-');
+	if (exponent < -4 || exponent >= 16) {
+		zr_buf_addc(ret, digit[0]);
+		if (n > 1)
+			zr_buf_addc(ret, '.');
+		zr_buf_add(ret, digit + 1, (size_t)n - 1);
+		zr_buf_addf(ret, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
+		return;
+	}
+	for (int i = ZR_MIN(exponent, 0); i < ZR_MAX(n, exponent + 2); i++) {
+		zr_buf_addc(ret, i < 0 || i >= n ? '0' : digit[i]);
+		if (i == exponent)
+			zr_buf_addc(ret, '.');
+	}
+}
+
+static int put_string(struct zr_buf *ret, const json_t *v, const char *key)
+{
+	ZR_CLEANUP(zr_buf_done) struct zr_buf text = {0};
+	const char *number = zr_json_number(v);
+	int r;
+
+	if (number) {
+		/* Not finite, or too large for a double: whole ones are kept. */
+		if (number[strspn(number, "-0123456789")] == '\0')
+			zr_buf_adds(ret, number);
+		else
+			zr_buf_adds(ret, "null");
+		return 0;
+	}
+	r = key ? zr_json_key(key, &text) : zr_json_string(v, &text);
+	if (r < 0)
+		return r;
+	put_text(ret, text.data, text.len);
+	return 0;
+}
+
+/* As deep as the parser allows. */
+static int put_value(struct zr_buf *ret, const json_t *v)
+{
+	const char *key, *comma = "";
+	json_t *member;
+	int r = 0;
+
+	switch (json_typeof(v)) {
+	case JSON_OBJECT:
+		zr_buf_addc(ret, '{');
+		json_object_foreach((json_t *)v, key, member)
+		{
+			zr_buf_adds(ret, comma);
+			comma = ",";
+			r = put_string(ret, NULL, key);
+			if (r < 0)
+				return r;
+			zr_buf_addc(ret, ':');
+			r = put_value(ret, member);
+			if (r < 0)
+				return r;
+		}
+		zr_buf_addc(ret, '}');
+		return 0;
+	case JSON_ARRAY:
+		zr_buf_addc(ret, '[');
+		for (size_t i = 0; r >= 0 && i < json_array_size(v); i++) {
+			if (i > 0)
+				zr_buf_addc(ret, ',');
+			r = put_value(ret, json_array_get(v, i));
+		}
+		zr_buf_addc(ret, ']');
+		return r;
+	case JSON_STRING:
+		return put_string(ret, v, NULL);
+	case JSON_INTEGER:
+		zr_buf_addf(ret, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+		return 0;
+	case JSON_REAL:
+		put_real(ret, json_real_value(v));
+		return 0;
+	default:
+		zr_buf_adds(ret, json_is_null(v)   ? "null"
+		                 : json_is_true(v) ? "true"
+		                                   : "false");
+		return 0;
+	}
+}
+
+int zr_json_compact(const json_t *v, struct zr_buf *ret)
+{
+	int r = put_value(ret, v);
+
+	return r < 0 ? r : zr_buf_check(ret);
+}

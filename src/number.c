@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include "number.h"
+
+const uint64_t zr_powers_of_10[20] = {
+	1,
+	10,
+	100,
+	1000,
+	10000,
+	100000,
+	1000000,
+	10000000,
+	100000000,
+	1000000000,
+	10000000000,
+	100000000000,
+	1000000000000,
+	10000000000000,
+	100000000000000,
+	1000000000000000,
+	10000000000000000,
+	100000000000000000,
+	1000000000000000000,
+	10000000000000000000U,
+};
+
+static const char digit_pairs[] = "00010203040506070809"
+				  "10111213141516171819"
+				  "20212223242526272829"
+				  "30313233343536373839"
+				  "40414243444546474849"
+				  "50515253545556575859"
+				  "60616263646566676869"
+				  "70717273747576777879"
+				  "80818283848586878889"
+				  "90919293949596979899";
+
+/* Eight digits, independent of each other: two halves of two pairs each. */
+static inline void put_8(char *out, uint32_t v)
+{
+	uint32_t high = v / 10000, low = v % 10000;
+
+	memcpy(out, digit_pairs + high / 100 * 2, 2);
+	memcpy(out + 2, digit_pairs + high % 100 * 2, 2);
+	memcpy(out + 4, digit_pairs + low / 100 * 2, 2);
+	memcpy(out + 6, digit_pairs + low % 100 * 2, 2);
+}
+
+char *zr_put_digits(char *out, uint64_t v, unsigned int len)
+{
+	char *end = out + len;
+	char *p = end;
+	uint32_t rest;
+
+	while (len > 8) {
+		p -= 8;
+		len -= 8;
+		put_8(p, (uint32_t)(v % 100000000));
+		v /= 100000000;
+	}
+	rest = (uint32_t)v;
+	for (; len >= 2; len -= 2) {
+		p -= 2;
+		memcpy(p, digit_pairs + rest % 100 * 2, 2);
+		rest /= 100;
+	}
+	if (len)
+		*--p = (char)('0' + rest);
+	return end;
+}
+
+/* repr() writes an exponent for anything outside of [1e-4, 1e16). */
+static bool decimal_is_plain(int magnitude)
+{
+	return magnitude >= -4 && magnitude < 16;
+}
+
+unsigned int zr_decimal_len(struct zr_decimal d)
+{
+	unsigned int n = zr_u64_len(d.digits);
+	int e = (int)n - 1 + d.exponent;
+
+	if (!decimal_is_plain(e))
+		return d.negative + n + (n > 1) + (e <= -100 || e >= 100 ? 5 : 4);
+	if (d.exponent >= 0)
+		return d.negative + (unsigned int)e + 3;
+	return d.negative + n + 1 + (e < 0 ? (unsigned int)-e : 0);
+}
+
+static char *put_scientific(char *out, uint64_t digits, unsigned int n, int e)
+{
+	unsigned int magnitude = (unsigned int)(e < 0 ? -e : e);
+
+	zr_put_digits(out + 1, digits, n);
+	out[0] = out[1];
+	out[1] = '.';
+	out += n > 1 ? n + 1 : 1;
+	*out++ = 'e';
+	*out++ = e < 0 ? '-' : '+';
+	return zr_put_digits(out, magnitude, magnitude >= 100 ? 3 : 2);
+}
+
+char *zr_put_decimal(char *out, struct zr_decimal d)
+{
+	unsigned int n = zr_u64_len(d.digits);
+	int e = (int)n - 1 + d.exponent;
+
+	*out = '-';
+	out += d.negative;
+	if (!decimal_is_plain(e))
+		return put_scientific(out, d.digits, n, e);
+	if (d.exponent >= 0) {
+		out = zr_put_digits(out, d.digits, n);
+		memset(out, '0', (unsigned int)d.exponent);
+		out += d.exponent;
+		memcpy(out, ".0", 2);
+		return out + 2;
+	}
+	if (e < 0) {
+		memcpy(out, "0.000", (size_t)(1 - e));
+		return zr_put_digits(out + 1 - e, d.digits, n);
+	}
+	/* Written one byte to the right, then the whole part moves to its place. */
+	zr_put_digits(out + 1, d.digits, n);
+	for (int i = 0; i <= e; i++)
+		out[i] = out[i + 1];
+	out[e + 1] = '.';
+	return out + n + 1;
+}

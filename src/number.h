@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * number.h - integers and decimals as text, and how long that is
+ *
+ *   store bytes -> codec -> chunk cache -> view -> [ render ] -> fuse reply
+ *
+ * Writers return the end of what they wrote, write exactly as many bytes as their
+ * length twin says, and no NUL. Decimals are laid out as Python's repr() does: 5.0, 0.1,
+ * 1e-05, 1e+16.
+ *
+ * Layer 1. May include shortest.h and layer 0. Threads: no state; any.
+ */
+#pragma once
+
+#include "shortest.h"
+
+#define ZR_U64_MAX_LEN 20 /* 18446744073709551615 */
+#define ZR_I64_MAX_LEN 20 /* -9223372036854775808 */
+#define ZR_DECIMAL_MAX_LEN 24
+
+extern const uint64_t zr_powers_of_10[20];
+
+/* Digits of v: 1 to 20. */
+static inline unsigned int zr_u64_len(uint64_t v)
+{
+	/* 1233 / 4096 is log10(2). Of 64 it makes 19, which is in the table. */
+	unsigned int guess = (unsigned int)(64 - __builtin_clzll(v | 1)) * 1233 >> 12;
+
+	return guess + ((v | 1) >= zr_powers_of_10[guess]);
+}
+
+/* Of -2^63 too. */
+static inline uint64_t zr_magnitude(int64_t v)
+{
+	return v < 0 ? -(uint64_t)v : (uint64_t)v;
+}
+
+static inline unsigned int zr_i64_len(int64_t v)
+{
+	return (v < 0) + zr_u64_len(zr_magnitude(v));
+}
+
+/* Writes `len` digits, which is zr_u64_len(v), or more for leading zeros. */
+char *zr_put_digits(char *out, uint64_t v, unsigned int len);
+
+static inline char *zr_put_u64(char *out, uint64_t v)
+{
+	if (v < 10) {
+		*out = (char)('0' + v);
+		return out + 1;
+	}
+	return zr_put_digits(out, v, zr_u64_len(v));
+}
+
+static inline char *zr_put_i64(char *out, int64_t v)
+{
+	*out = '-';
+	return zr_put_u64(out + (v < 0), zr_magnitude(v));
+}
+
+/* Finite ones only; whoever knows the form writes the others. */
+unsigned int zr_decimal_len(struct zr_decimal d);
+char *zr_put_decimal(char *out, struct zr_decimal d);

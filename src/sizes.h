@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sizes.h - exact sizes of an array's text files: the measuring pass, and waiting for it
+ *
+ *   store bytes -> codec -> chunk cache -> view (+ [ sizes ]) -> render -> fuse reply
+ *
+ * One pass measures all text files of an array. It visits each stored chunk once, in
+ * storage order, in several jobs of the queue, and fills the block index (blocks.h). It
+ * starts when somebody asks for a size. A wait is bounded: `size_wait` seconds from the
+ * start of the pass, whoever asks; then -ETIMEDOUT. The pass goes on for as long again,
+ * then pauses with what it has, and resumes when somebody asks.
+ *
+ * Records of damaged chunks have the fill value's line (their bytes cannot be read).
+ *
+ * Files are numbered as in render.h (zr_measure): leaves, levels, records.csv. Sizes are
+ * those of the records, headers not included.
+ *
+ * Layer 3. May include blocks.h, chunk.h, render.h, request.h and below.
+ *
+ * Memory: borrows source, measure and queue, which must outlive it.
+ * Threads: all functions from any thread; one lock, never held while measuring.
+ */
+#pragma once
+
+#include "blocks.h"
+#include "chunk.h"
+#include "render.h"
+
+struct zr_queue;
+struct zr_sizes;
+
+/* What one asker has to remember between calls for the same answer. All zero at first. */
+struct zr_ticket {
+	uint64_t window;
+};
+
+/* known: sizes that an earlier pass found, one for each file, or NULL. indexed: per file,
+ * whether its lines hold the indices. NULL: no memory. */
+struct zr_sizes *zr_sizes_new(struct zr_source *source, const struct zr_measure *measure,
+                              const bool *indexed, struct zr_queue *queue,
+                              unsigned int size_wait, const uint64_t *known);
+void zr_sizes_free(struct zr_sizes *s); /* no pass may be running; NULL is allowed */
+
+/* The size if it is known, without starting anything. */
+bool zr_sizes_peek(struct zr_sizes *s, uint32_t file, uint64_t *ret);
+
+/* All sizes, if they are known; nfiles entries, borrowed, immutable then. Else NULL. */
+const uint64_t *zr_sizes_known(struct zr_sizes *s);
+
+/*
+ * The exact size of a file; starts or resumes the pass.
+ *
+ * -EINPROGRESS not yet: ask again, with the same ticket, after the queue woke what waits
+ *              on this zr_sizes
+ * -ETIMEDOUT   the wait is over
+ * -EOVERFLOW   longer than ZR_MAX_FILE
+ * -EIO         the store did not answer
+ */
+ZR_MUST_CHECK int zr_sizes_get(struct zr_sizes *s, uint32_t file,
+                               struct zr_ticket *ticket, uint64_t *ret);
+
+/*
+ * The record nearest before `offset` (or at it) whose own offset is known. Unless
+ * everything before `offset` is measured, starts or resumes the pass and answers as
+ * zr_sizes_get().
+ */
+ZR_MUST_CHECK int zr_sizes_locate(struct zr_sizes *s, uint32_t file, uint64_t offset,
+                                  struct zr_ticket *ticket, uint64_t *ret_record,
+                                  uint64_t *ret_offset);
+
+/* The same from what is known now, starting nothing; false: nothing near is known. */
+bool zr_sizes_peek_locate(struct zr_sizes *s, uint32_t file, uint64_t offset,
+                          uint64_t *ret_record, uint64_t *ret_offset);
+
+/*
+ * Whether the line of `record` may begin at `offset`: false only if the block index knows
+ * better. *ret_left: records from there to the next one worth asking for.
+ */
+bool zr_sizes_agree(struct zr_sizes *s, uint32_t file, uint64_t record, uint64_t offset,
+                    uint64_t *ret_left);
+
+/* Which objects of the array are stored, once that has been looked up; else NULL. Valid
+ * as long as the zr_sizes. */
+const struct zr_present *zr_sizes_present(struct zr_sizes *s);
+
+/* Whether jobs of a pass are running. */
+bool zr_sizes_busy(struct zr_sizes *s);
+
+/* Bytes that the block index takes. */
+size_t zr_sizes_bytes(struct zr_sizes *s);

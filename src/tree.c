@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: MIT */
+#include "tree.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <utlist.h>
+
+#include "log.h"
+
+/* Inode number = (node << 24 | tree << 21 | entry) + 1, so that the root's is 1. */
+#define TREE_SHIFT ZR_ENTRY_BITS
+#define NODE_SHIFT (ZR_ENTRY_BITS + 3)
+
+#define FILES_BUDGET ((size_t)16 << 20) /* bytes of parsed documents that are kept */
+#define SEARCH_DEPTH 32      /* how deep a plain directory is searched for nodes */
+#define SEARCH_ENTRIES 10000 /* and how many entries are looked at for it */
+
+struct zr_node {
+	uint64_t id; /* immutable, as is all down to `lock` */
+	struct zr_node *parent;
+	char *path;      /* owned: key of its directory in the store */
+	char *file_name; /* owned */
+	struct timespec mtime;
+
+	pthread_mutex_t lock;      /* one listing or parse at a time; guards `children` */
+	atomic_bool listed;        /* children are there and will not change */
+	struct zr_node **children; /* owned array, sorted by file name */
+	size_t nchildren;
+
+	/* Guarded by the tree's lock. */
+	struct zr_files *files; /* one reference, or NULL */
+	size_t bytes;           /* that it was counted with */
+	struct zr_known_sizes known;
+	struct zr_node *prev, *next; /* LRU of nodes with files */
+};
+
+struct zr_tree {
+	const struct zr_env *env;
+	struct zr_node *root;
+
+	pthread_mutex_t lock;   /* guards what follows */
+	struct zr_node **nodes; /* by id */
+	size_t nnodes, nodes_cap;
+	struct zr_node *lru; /* most recent first */
+	size_t bytes;
+};
+
+static const char *const tree_names[ZR_NTREES] = {
+	[ZR_TREE_CSV] = ".csv",
+	[ZR_TREE_RAW] = ".raw",
+	[ZR_TREE_NPY] = ".npy",
+	[ZR_TREE_ZARR] = ".zarr",
+};
+
+static const char *const node_docs[] = {"zarr.json", ".zarray", ".zgroup"};
+
+/* --- nodes -----------------------------------------------------------------------------
+ */
+
+static void node_free(struct zr_node *n)
+{
+	zr_files_unref(n->files);
+	pthread_mutex_destroy(&n->lock);
+	free(n->known.sizes);
+	free(n->children);
+	free(n->path);
+	free(n->file_name);
+	free(n);
+}
+
+/* A new node with the next number. */
+static struct zr_node *node_new(struct zr_tree *t, struct zr_node *parent, char *own_path,
+                                const char *file_name, const struct timespec *mtime)
+{
+	struct zr_node *n = calloc(1, sizeof(*n));
+
+	if (!n || !own_path) {
+		free(own_path);
+		free(n);
+		return NULL;
+	}
+	pthread_mutex_init(&n->lock, NULL);
+	n->parent = parent;
+	n->path = own_path;
+	n->file_name = strdup(file_name);
+	n->mtime = *mtime;
+	pthread_mutex_lock(&t->lock);
+	if (t->nnodes == t->nodes_cap) {
+		size_t cap = t->nodes_cap ? 2 * t->nodes_cap : 64;
+		struct zr_node **more =
+			reallocarray(t->nodes, cap, sizeof(struct zr_node *));
+
+		if (more) {
+			t->nodes = more;
+			t->nodes_cap = cap;
+		}
+	}
+	if (n->file_name && t->nnodes < t->nodes_cap) {
+		n->id = t->nnodes;
+		t->nodes[t->nnodes++] = n;
+		pthread_mutex_unlock(&t->lock);
+		return n;
+	}
+	pthread_mutex_unlock(&t->lock);
+	node_free(n);
+	return NULL;
+}
+
+static char *path_below(const char *path, const char *name)
+{
+	char *below;
+
+	return asprintf(&below, "%s%s%s", path, *path ? "/" : "", name) < 0 ? NULL
+	                                                                    : below;
+}
+
+/* --- what is a node --------------------------------------------------------------------
+ */
+
+/* 1 if the directory holds a node document (*ret_mtime: its time), 0 if not. What stands
+ * there under such a name but cannot be read is a document too: a broken one. */
+static int has_document(struct zr_store *store, const char *path,
+                        struct timespec *ret_mtime)
+{
+	for (size_t i = 0; i < ZR_COUNT(node_docs); i++) {
+		ZR_CLEANUP(zr_freep) char *key = path_below(path, node_docs[i]);
+		struct zr_stat st = {0};
+		int r;
+
+		if (!key)
+			return -ENOMEM;
+		r = zr_store_stat(store, key, &st, NULL);
+		if (r == -ENOENT || r == -EISDIR) /* a node may be called zarr.json */
+			continue;
+		if (r == -ENOMEM || r == -EIO || r == -EMFILE || r == -ENFILE)
+			return r;
+		if (r == 0)
+			*ret_mtime = st.mtime;
+		return 1;
+	}
+	return 0;
+}
+
+/* Whether a directory without a document has nodes somewhere below it. The search is
+ * bounded; what is too large to be searched is shown. */
+static int leads_to_nodes(struct zr_store *store, const char *path, unsigned int depth,
+                          unsigned int *budget)
+{
+	ZR_CLEANUP(zr_dirlist_done) struct zr_dirlist list = {0};
+	int r;
+
+	if (depth == 0 || *budget == 0)
+		return 1;
+	r = zr_store_list(store, path, &list, NULL);
+	if (r < 0)
+		return r == -ENOMEM || r == -EIO ? r : 0;
+	for (size_t i = 0; i < list.count; i++) {
+		ZR_CLEANUP(zr_freep) char *below = NULL;
+		struct timespec mtime;
+
+		if (*budget == 0)
+			return 1;
+		--*budget;
+		if (!list.entries[i].is_dir)
+			continue;
+		below = path_below(path, list.entries[i].name);
+		if (!below)
+			return -ENOMEM;
+		r = has_document(store, below, &mtime);
+		if (r == 0)
+			r = leads_to_nodes(store, below, depth - 1, budget);
+		if (r != 0)
+			return r;
+	}
+	return 0;
+}
+
+/* --- listing a group
+ * -------------------------------------------------------------------- */
+
+static int compare_nodes(const void *a, const void *b)
+{
+	return strcmp((*(struct zr_node *const *)a)->file_name,
+	              (*(struct zr_node *const *)b)->file_name);
+}
+
+/* 1: there is a node of that name, or a directory that leads to one. */
+static int is_child(struct zr_tree *t, const char *path, struct timespec *ret_mtime)
+{
+	unsigned int budget = SEARCH_ENTRIES;
+	int r = has_document(t->env->store, path, ret_mtime);
+
+	return r != 0 ? r : leads_to_nodes(t->env->store, path, SEARCH_DEPTH, &budget);
+}
+
+/* Adds the child `name` to `children` if it is one. */
+static int list_child(struct zr_tree *t, struct zr_node *n, const char *name,
+                      struct zr_node **children, size_t *count)
+{
+	ZR_CLEANUP(zr_freep) char *path = path_below(n->path, name);
+	struct timespec mtime = n->mtime;
+	char file_name[ZR_NAME_MAX + 1];
+	struct zr_node *child;
+	int r;
+
+	if (!path)
+		return -ENOMEM;
+	r = is_child(t, path, &mtime);
+	if (r <= 0)
+		return r;
+	zr_name_escape(name, strlen(name), ZR_NAME_PLAIN, file_name);
+	child = node_new(t, n, ZR_TAKE(path), file_name, &mtime);
+	if (!child)
+		return -ENOMEM;
+	children[(*count)++] = child;
+	return 0;
+}
+
+/* With the node's lock held. */
+static int node_list(struct zr_tree *t, struct zr_node *n)
+{
+	ZR_CLEANUP(zr_dirlist_done) struct zr_dirlist list = {0};
+	ZR_CLEANUP(zr_freep) struct zr_node **children = NULL;
+	struct zr_err err = {0};
+	size_t count = 0;
+	int r = zr_store_list(t->env->store, n->path, &list, &err);
+
+	if (r < 0) {
+		zr_error("group '/%s' cannot be listed: %s", n->path,
+		         err.code ? err.text : strerror(-r));
+		return r == -ENOMEM ? r : -EIO;
+	}
+	children = calloc(list.count + 1, sizeof(struct zr_node *));
+	if (!children)
+		return -ENOMEM;
+	for (size_t i = 0; i < list.count; i++) {
+		if (!list.entries[i].is_dir)
+			continue;
+		r = list_child(t, n, list.entries[i].name, children, &count);
+		if (r < 0)
+			return r;
+	}
+	qsort(children, count, sizeof(struct zr_node *), compare_nodes);
+	n->children = ZR_TAKE(children);
+	n->nchildren = count;
+	atomic_store(&n->listed, true);
+	return 0;
+}
+
+static int node_children(struct zr_tree *t, struct zr_node *n)
+{
+	int r = 0;
+
+	if (atomic_load(&n->listed))
+		return 0;
+	pthread_mutex_lock(&n->lock);
+	if (!atomic_load(&n->listed))
+		r = node_list(t, n);
+	pthread_mutex_unlock(&n->lock);
+	return r;
+}
+
+/* --- parsed documents
+ * ------------------------------------------------------------------- */
+
+/* With the tree's lock held, which is dropped in between. */
+static void files_evict(struct zr_tree *t)
+{
+	struct zr_node *n = t->lru ? t->lru->prev : NULL;
+
+	while (n && t->bytes > FILES_BUDGET) {
+		struct zr_node *before = n == t->lru ? NULL : n->prev;
+		struct zr_files *files = n->files;
+
+		if (before && !zr_files_busy(files)) {
+			zr_files_save_sizes(files, &n->known);
+			n->files = NULL;
+			t->bytes -= n->bytes;
+			DL_DELETE(t->lru, n);
+			pthread_mutex_unlock(&t->lock);
+			zr_files_unref(files);
+			pthread_mutex_lock(&t->lock);
+			n = t->lru ? t->lru->prev : NULL;
+			continue;
+		}
+		n = before;
+	}
+}
+
+/* With the tree's lock held. */
+static struct zr_files *files_use(struct zr_tree *t, struct zr_node *n)
+{
+	if (!n->files)
+		return NULL;
+	DL_DELETE(t->lru, n);
+	DL_PREPEND(t->lru, n);
+	/* A block index and views may have come since it was counted. */
+	t->bytes -= n->bytes;
+	n->bytes = zr_files_bytes(n->files);
+	t->bytes += n->bytes;
+	return zr_files_ref(n->files);
+}
+
+struct zr_files *zr_tree_peek(struct zr_tree *t, struct zr_node *node)
+{
+	struct zr_files *files;
+
+	pthread_mutex_lock(&t->lock);
+	files = files_use(t, node);
+	pthread_mutex_unlock(&t->lock);
+	return files;
+}
+
+/* With the node's lock held: it is not in the LRU. */
+static int files_load(struct zr_tree *t, struct zr_node *n, struct zr_files **ret)
+{
+	struct zr_files *files;
+	int r = zr_files_load(t->env, n->path, n->id, &n->known, &files);
+
+	if (r < 0)
+		return r == -ENOMEM ? r : -EIO;
+	pthread_mutex_lock(&t->lock);
+	n->files = zr_files_ref(files);
+	n->bytes = zr_files_bytes(files);
+	t->bytes += n->bytes;
+	DL_PREPEND(t->lru, n);
+	files_evict(t);
+	pthread_mutex_unlock(&t->lock);
+	*ret = files;
+	return 0;
+}
+
+int zr_tree_files(struct zr_tree *t, struct zr_node *node, struct zr_files **ret)
+{
+	int r = 0;
+
+	*ret = zr_tree_peek(t, node);
+	if (*ret)
+		return 0;
+	pthread_mutex_lock(&node->lock);
+	*ret = zr_tree_peek(t, node);
+	if (!*ret)
+		r = files_load(t, node, ret);
+	pthread_mutex_unlock(&node->lock);
+	return r;
+}
+
+bool zr_tree_ready(struct zr_tree *t, struct zr_node *node)
+{
+	struct zr_files *files = zr_tree_peek(t, node);
+	bool ready = files && (!zr_files_is_group(files) || atomic_load(&node->listed));
+
+	zr_files_unref(files);
+	return ready;
+}
+
+/* --- the tree --------------------------------------------------------------------------
+ */
+
+int zr_tree_new(const struct zr_env *env, struct zr_tree **ret, struct zr_err *reterr)
+{
+	struct zr_tree *t = calloc(1, sizeof(*t));
+	struct timespec mtime = {0};
+	int r;
+
+	if (!t)
+		return -ENOMEM;
+	t->env = env;
+	pthread_mutex_init(&t->lock, NULL);
+	r = is_child(t, "", &mtime);
+	if (r == 0)
+		r = zr_err_set(
+			reterr, -EINVAL,
+			"not a Zarr store: it has no zarr.json, .zgroup or .zarray, nor "
+			"has any directory in it");
+	if (r > 0) {
+		t->root = node_new(t, NULL, strdup(""), "", &mtime);
+		r = t->root ? 0 : -ENOMEM;
+	}
+	if (r < 0) {
+		zr_err_set(reterr, r, "%s", strerror(-r));
+		zr_tree_free(t);
+		return r;
+	}
+	*ret = t;
+	return 0;
+}
+
+void zr_tree_free(struct zr_tree *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->nnodes; i++)
+		node_free(t->nodes[i]);
+	free(t->nodes);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+uint64_t zr_tree_ino(const struct zr_place *p)
+{
+	return (p->node->id << NODE_SHIFT | (uint64_t)p->tree << TREE_SHIFT | p->entry) +
+	       1;
+}
+
+int zr_tree_place(struct zr_tree *t, uint64_t ino, struct zr_place *ret)
+{
+	uint64_t v = ino - 1, id = v >> NODE_SHIFT;
+	unsigned int tree = v >> TREE_SHIFT & 7;
+
+	pthread_mutex_lock(&t->lock);
+	ret->node = id < t->nnodes ? t->nodes[id] : NULL;
+	pthread_mutex_unlock(&t->lock);
+	if (!ret->node || tree >= ZR_NTREES)
+		return -ESTALE;
+	ret->tree = tree;
+	ret->entry = v & (((uint32_t)1 << ZR_ENTRY_BITS) - 1);
+	return 0;
+}
+
+struct zr_place zr_tree_parent(const struct zr_place *p)
+{
+	struct zr_place above = *p;
+
+	/* Nested structs are resolved by the kernel, which knows the way it came; what is
+	 * asked here is only ever the ".." of a listing. */
+	above.entry = 0;
+	if (p->entry != 0)
+		return above;
+	if (p->node->parent)
+		above.node = p->node->parent;
+	else
+		above.tree = ZR_TREE_TEXT;
+	return above;
+}
+
+struct timespec zr_tree_mtime(const struct zr_node *node)
+{
+	return node->mtime;
+}
+
+/* --- children: the other trees at the root, then entries, then nodes
+ * ---------------------- */
+
+static bool has_trees(const struct zr_place *dir)
+{
+	return !dir->node->parent && dir->tree == ZR_TREE_TEXT && dir->entry == 0;
+}
+
+static void fill_tree(const struct zr_place *dir, enum zr_tree_form tree,
+                      struct zr_entry *ret)
+{
+	*ret = (struct zr_entry){.place = {.node = dir->node, .tree = tree},
+	                         .is_dir = true};
+	strcpy(ret->name, tree_names[tree]);
+}
+
+static void fill_entry(const struct zr_place *dir, const struct zr_child *c,
+                       struct zr_entry *ret)
+{
+	*ret = (struct zr_entry){
+		.place = {.node = dir->node, .tree = dir->tree, .entry = c->entry},
+		.is_dir = c->is_dir};
+	snprintf(ret->name, sizeof(ret->name), "%s", c->name);
+}
+
+static void fill_node(const struct zr_place *dir, struct zr_node *n, struct zr_entry *ret)
+{
+	*ret = (struct zr_entry){.place = {.node = n, .tree = dir->tree}, .is_dir = true};
+	snprintf(ret->name, sizeof(ret->name), "%s", n->file_name);
+}
+
+static int find_node(const struct zr_place *dir, const char *name, struct zr_entry *ret)
+{
+	struct zr_node key = {.file_name = (char *)name}, *key_ptr = &key, **found;
+
+	found = bsearch(&key_ptr, dir->node->children, dir->node->nchildren,
+	                sizeof(struct zr_node *), compare_nodes);
+	if (!found)
+		return -ENOENT;
+	fill_node(dir, *found, ret);
+	return 0;
+}
+
+int zr_tree_lookup(struct zr_tree *t, const struct zr_place *dir, const char *name,
+                   struct zr_entry *ret)
+{
+	struct zr_files *files;
+	struct zr_child child;
+	int r;
+
+	for (unsigned int tree = ZR_TREE_CSV; has_trees(dir) && tree < ZR_NTREES;
+	     tree++) {
+		if (strcmp(name, tree_names[tree]) == 0) {
+			fill_tree(dir, tree, ret);
+			return 0;
+		}
+	}
+	r = zr_tree_files(t, dir->node, &files);
+	if (r < 0)
+		return r;
+	r = zr_files_find(files, dir->tree, dir->entry, name, &child);
+	if (r == 0)
+		fill_entry(dir, &child, ret);
+	if (r == -ENOENT && dir->entry == 0 && zr_files_is_group(files)) {
+		r = node_children(t, dir->node);
+		if (r == 0)
+			r = find_node(dir, name, ret);
+	}
+	zr_files_unref(files);
+	return r;
+}
+
+int zr_tree_nth(struct zr_tree *t, const struct zr_place *dir, uint64_t nth,
+                struct zr_entry *ret)
+{
+	struct zr_files *files;
+	struct zr_child child;
+	size_t entries;
+	int r;
+
+	if (has_trees(dir)) {
+		if (nth < ZR_NTREES - ZR_TREE_CSV) {
+			fill_tree(dir, ZR_TREE_CSV + (enum zr_tree_form)nth, ret);
+			return 0;
+		}
+		nth -= ZR_NTREES - ZR_TREE_CSV;
+	}
+	r = zr_tree_files(t, dir->node, &files);
+	if (r < 0)
+		return r;
+	r = zr_files_count(files, dir->tree, dir->entry, &entries);
+	if (r == 0 && nth < entries) {
+		r = zr_files_nth(files, dir->tree, dir->entry, nth, &child);
+		if (r == 0)
+			fill_entry(dir, &child, ret);
+	} else if (r == 0 && dir->entry == 0 && zr_files_is_group(files)) {
+		r = node_children(t, dir->node);
+		if (r == 0 && nth - entries < dir->node->nchildren)
+			fill_node(dir, dir->node->children[nth - entries], ret);
+		else if (r == 0)
+			r = -ENOENT;
+	} else if (r == 0) {
+		r = -ENOENT;
+	}
+	zr_files_unref(files);
+	return r;
+}

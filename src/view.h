@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view.h - one file of the mount: its exact size, and any byte range of it
+ *
+ *   store bytes -> codec -> chunk cache -> [ view ] -> render -> fuse reply
+ *
+ * Kinds, each in a file of its own behind the same four functions:
+ *   view_text.c   lines of text whose length is measured (field files, JSONL, CSV)
+ *   view_bin.c    records of constant length (.raw, .npy)
+ *   view_bytes.c  bytes in memory (unreadable.txt, attributes.json, schema.json), and
+ *                 an object of the store as it is (zarr.json)
+ * A further form of an array adds a kind, or a zr_line; nothing else changes.
+ *
+ * Layer 3. May include sizes.h, chunk.h, render.h and below.
+ *
+ * Memory: a view borrows source, sizes, line and so on; they must outlive it.
+ * Threads: zr_view_size() and zr_view_read() from any thread; they may block on I/O, so
+ *          not from a FUSE handler. zr_view_peek_size() never blocks.
+ */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "chunk.h"
+#include "render.h"
+#include "sizes.h"
+
+struct zr_view;
+
+struct zr_view_ops {
+	bool (*peek_size)(struct zr_view *v, uint64_t *ret);
+	int (*size)(struct zr_view *v, struct zr_ticket *ticket, uint64_t *ret);
+	int (*read)(struct zr_view *v, uint64_t offset, size_t len,
+	            struct zr_ticket *ticket, const atomic_bool *cancel, uint8_t *out,
+	            size_t *ret_len);
+	void (*free)(struct zr_view *v);
+};
+
+/* The head of every view: first member of each kind's own struct. */
+struct zr_view {
+	const struct zr_view_ops *ops;
+};
+
+/* The size, if that takes no work. */
+static inline bool zr_view_peek_size(struct zr_view *v, uint64_t *ret)
+{
+	return v->ops->peek_size(v, ret);
+}
+
+/* The exact size. Errors as zr_sizes_get(); -EINPROGRESS: ask again when `sizes` wakes.
+ */
+static inline ZR_MUST_CHECK int zr_view_size(struct zr_view *v, struct zr_ticket *ticket,
+                                             uint64_t *ret)
+{
+	return v->ops->size(v, ticket, ret);
+}
+
+/*
+ * Bytes from `offset`: all `len` of them, or up to the end of the file; 0 bytes at the
+ * end exactly.
+ *
+ * -EIO         behind the end; or the range touches a damaged chunk; or the store did not
+ *              answer
+ * -EINPROGRESS the place is not known yet: as zr_view_size()
+ * -ETIMEDOUT   nor will it be soon
+ * -EINTR       *cancel (may be NULL) became true
+ */
+static inline ZR_MUST_CHECK int zr_view_read(struct zr_view *v, uint64_t offset,
+                                             size_t len, struct zr_ticket *ticket,
+                                             const atomic_bool *cancel, uint8_t *out,
+                                             size_t *ret_len)
+{
+	return v->ops->read(v, offset, len, ticket, cancel, out, ret_len);
+}
+
+static inline void zr_view_free(struct zr_view *v)
+{
+	if (v)
+		v->ops->free(v);
+}
+
+/* Constructors. NULL: no memory; what is marked own_ is then freed. */
+
+/* file: its number in sizes. header: first bytes of the file, may be empty. */
+struct zr_view *zr_view_new_text(struct zr_source *source, struct zr_sizes *sizes,
+                                 uint32_t file, struct zr_line *own_line,
+                                 struct zr_buf *own_header);
+struct zr_view *zr_view_new_bin(struct zr_source *source, struct zr_bin *own_bin,
+                                struct zr_buf *own_header);
+struct zr_view *zr_view_new_bytes(struct zr_buf *own_bytes);
+/* The object `key` of the store, whose size was `size`. */
+struct zr_view *zr_view_new_object(struct zr_store *store, const char *key,
+                                   uint64_t size);

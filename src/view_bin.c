@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every record takes the same number of bytes, so sizes and offsets are arithmetic, and
+ * nothing is ever measured.
+ */
+#include "view.h"
+
+#include <errno.h>
+
+#include "request.h"
+
+struct bin {
+	struct zr_view view;
+	struct zr_source *source;
+	struct zr_bin *bin;   /* owned */
+	struct zr_buf header; /* owned */
+	uint64_t record_len;  /* bytes of a record in the file; may be 0 */
+};
+
+static bool bin_peek_size(struct zr_view *v, uint64_t *ret)
+{
+	struct bin *b = (struct bin *)v;
+	uint64_t size;
+
+	if (!zr_mul(b->record_len, b->source->grid.nrecords, &size) ||
+	    size >= ZR_MAX_FILE)
+		return false;
+	*ret = b->header.len + size;
+	return true;
+}
+
+static int bin_size(struct zr_view *v, struct zr_ticket *ticket, uint64_t *ret)
+{
+	(void)ticket;
+	return bin_peek_size(v, ret) ? 0 : -EOVERFLOW;
+}
+
+/* `n` records of a run, the first of them from byte `skip` on, at most `len` bytes. */
+static int bin_put(struct bin *b, const uint8_t *rec, uint64_t stride, uint64_t n,
+                   uint64_t skip, size_t len, uint8_t *out)
+{
+	ZR_CLEANUP(zr_freep) uint8_t *one = NULL;
+	uint64_t whole = 0;
+
+	if (skip == 0) {
+		whole = ZR_MIN(n, len / b->record_len);
+		zr_bin_put_run(b->bin, rec, stride, whole, out);
+		out += whole * b->record_len;
+		len -= whole * b->record_len;
+		rec += whole * stride;
+	}
+	if (whole == n || len == 0)
+		return 0;
+	one = malloc(b->record_len);
+	if (!one)
+		return -ENOMEM;
+	zr_bin_put_run(b->bin, rec, stride, 1, one);
+	memcpy(out, one + skip, ZR_MIN(len, b->record_len - skip));
+	return 0;
+}
+
+/* The part of the range that lies in the run of w->record; *ret_done: its bytes. */
+static int bin_read_run(struct bin *b, uint64_t offset, size_t len, uint8_t *out,
+                        size_t *ret_done)
+{
+	struct zr_source *src = b->source;
+	ZR_CLEANUP(zr_chunk_unrefp) struct zr_chunk *chunk = NULL;
+	uint64_t size = src->array->type.size, skip = offset % b->record_len, n, bytes;
+	const uint8_t *rec = src->array->fill;
+	uint64_t stride = 0;
+	struct zr_run run;
+	int r;
+
+	zr_grid_run(&src->grid, offset / b->record_len, &run);
+	/* One record when it is begun in the middle, else as many as there are. */
+	n = skip > 0 ? 1 : run.count;
+	r = zr_source_get(src, run.cell, &chunk);
+	if (r == 0) {
+		rec = chunk->data.data + run.first * size;
+		stride = run.step * size;
+	} else if (r != -ENOENT) {
+		return r == -ENOMEM ? r : -EIO;
+	}
+	if (!zr_mul(n, b->record_len, &bytes))
+		bytes = UINT64_MAX;
+	bytes = ZR_MIN(bytes - skip, (uint64_t)len);
+	zr_gate_enter(src->gate);
+	r = bin_put(b, rec, stride, n, skip, (size_t)bytes, out);
+	zr_gate_leave(src->gate);
+	*ret_done = (size_t)bytes;
+	return r;
+}
+
+static int bin_read(struct zr_view *v, uint64_t offset, size_t len,
+                    struct zr_ticket *ticket, const atomic_bool *cancel, uint8_t *out,
+                    size_t *ret_len)
+{
+	struct bin *b = (struct bin *)v;
+	uint64_t size;
+	size_t at = 0, done;
+	int r;
+
+	(void)ticket;
+	if (!bin_peek_size(v, &size))
+		return -EOVERFLOW;
+	if (offset > size)
+		return -EIO;
+	len = (size_t)ZR_MIN((uint64_t)len, size - offset);
+	if (offset < b->header.len) {
+		at = ZR_MIN(len, b->header.len - (size_t)offset);
+		memcpy(out, b->header.data + offset, at);
+	}
+	while (at < len) {
+		if (cancel && atomic_load(cancel))
+			return -EINTR;
+		r = bin_read_run(b, offset + at - b->header.len, len - at, out + at,
+		                 &done);
+		if (r < 0)
+			return r;
+		at += done;
+	}
+	*ret_len = at;
+	return 0;
+}
+
+static void bin_free(struct zr_view *v)
+{
+	struct bin *b = (struct bin *)v;
+
+	zr_bin_free(b->bin);
+	zr_buf_done(&b->header);
+	free(b);
+}
+
+static const struct zr_view_ops bin_ops = {
+	.peek_size = bin_peek_size,
+	.size = bin_size,
+	.read = bin_read,
+	.free = bin_free,
+};
+
+struct zr_view *zr_view_new_bin(struct zr_source *source, struct zr_bin *own_bin,
+                                struct zr_buf *own_header)
+{
+	struct bin *b = own_bin ? calloc(1, sizeof(*b)) : NULL;
+
+	if (!b) {
+		zr_bin_free(own_bin);
+		zr_buf_done(own_header);
+		return NULL;
+	}
+	b->view.ops = &bin_ops;
+	b->source = source;
+	b->bin = own_bin;
+	b->record_len = zr_bin_len(own_bin);
+	b->header = *own_header;
+	*own_header = (struct zr_buf){0};
+	return &b->view;
+}

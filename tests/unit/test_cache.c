@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "test.h"
+
+struct maker {
+	size_t bytes;
+	int fail;
+	unsigned int delay_us;
+	atomic_int loads;
+	atomic_int at_once, most_at_once;
+};
+
+static int make_chunk(void *arg, struct zr_chunk *chunk, struct zr_err *reterr)
+{
+	struct maker *m = arg;
+	int now = ++m->at_once;
+
+	m->loads++;
+	if (now > m->most_at_once)
+		m->most_at_once = now;
+	if (m->delay_us)
+		usleep(m->delay_us);
+	m->at_once--;
+	if (m->fail)
+		return zr_err_set(reterr, m->fail, "as told");
+	CHECK_INT(zr_buf_reserve(&chunk->data, m->bytes), 0);
+	memset(chunk->data.data, 'x', m->bytes);
+	chunk->data.len = m->bytes;
+	return 0;
+}
+
+static struct zr_cache_key key(uint64_t owner, uint64_t id)
+{
+	return (struct zr_cache_key){.owner = owner, .id = id};
+}
+
+static int get(struct zr_cache *c, struct maker *m, uint64_t id, struct zr_chunk **ret)
+{
+	struct zr_cache_key k = key(1, id);
+
+	return zr_cache_get(c, &k, m->bytes, make_chunk, m, ret, NULL);
+}
+
+static void a_chunk_is_loaded_once(void)
+{
+	struct zr_cache *c = zr_cache_new(1 << 20);
+	struct maker m = {.bytes = 1000};
+	struct zr_chunk *a, *b;
+
+	CHECK_INT(get(c, &m, 5, &a), 0);
+	CHECK_INT(get(c, &m, 5, &b), 0);
+	CHECK(a == b);
+	CHECK_INT(m.loads, 1);
+	zr_chunk_unref(a);
+	zr_chunk_unref(b);
+	zr_cache_free(c);
+}
+
+static void a_load_that_fails_leaves_no_trace(void)
+{
+	struct zr_cache *c = zr_cache_new(1 << 20);
+	struct maker m = {.bytes = 1000, .fail = -EIO};
+	struct zr_chunk *a = NULL;
+	struct zr_cache_key k = key(1, 5);
+	struct zr_cache_stats stats;
+	struct zr_err err = {0};
+
+	CHECK_INT(zr_cache_get(c, &k, 1000, make_chunk, &m, &a, &err), -EIO);
+	CHECK(a == NULL);
+	CHECK_STR(err.text, "as told");
+	CHECK(zr_cache_peek(c, &k) == NULL);
+	zr_cache_get_stats(c, &stats);
+	CHECK_INT(stats.bytes, 0);
+	m.fail = 0;
+	CHECK_INT(get(c, &m, 5, &a), 0); /* fails, then works */
+	zr_chunk_unref(a);
+	zr_cache_free(c);
+}
+
+static void the_least_recently_used_goes_first(void)
+{
+	struct zr_cache *c = zr_cache_new(12000);
+	struct maker m = {.bytes = 3000};
+	struct zr_cache_key one = key(1, 1), two = key(1, 2);
+	struct zr_chunk *a;
+
+	for (uint64_t id = 1; id <= 2; id++) {
+		CHECK_INT(get(c, &m, id, &a), 0);
+		zr_chunk_unref(a);
+	}
+	CHECK_INT(get(c, &m, 1, &a), 0); /* 1 was used last */
+	zr_chunk_unref(a);
+	CHECK_INT(get(c, &m, 3, &a), 0);
+	zr_chunk_unref(a);
+	CHECK_INT(get(c, &m, 4, &a), 0);
+	zr_chunk_unref(a);
+	a = zr_cache_peek(c, &one);
+	CHECK(a);
+	zr_chunk_unref(a);
+	CHECK(zr_cache_peek(c, &two) == NULL);
+	zr_cache_free(c);
+}
+
+static void a_chunk_in_use_outlives_its_eviction(void)
+{
+	struct zr_cache *c = zr_cache_new(5000);
+	struct maker m = {.bytes = 4000};
+	struct zr_chunk *held, *other = NULL;
+	struct zr_cache_key k1 = key(1, 1);
+	struct zr_cache_stats stats;
+
+	CHECK_INT(get(c, &m, 1, &held), 0);
+	/* Without an estimate nobody waits; the held one must go from the cache. */
+	k1.id = 2;
+	CHECK_INT(zr_cache_get(c, &k1, 0, make_chunk, &m, &other, NULL), 0);
+	CHECK(held->data.data[3999] == 'x');
+	zr_cache_get_stats(c, &stats);
+	CHECK(stats.bytes > 8000); /* what is in use counts */
+	zr_chunk_unref(held);
+	zr_chunk_unref(other);
+	zr_cache_get_stats(c, &stats);
+	CHECK(stats.bytes < 5000 + 1000);
+	zr_cache_free(c);
+}
+
+static void one_chunk_may_exceed_the_budget(void)
+{
+	struct zr_cache *c = zr_cache_new(1000);
+	struct maker m = {.bytes = 50000};
+	struct zr_chunk *a;
+
+	CHECK_INT(get(c, &m, 1, &a), 0);
+	zr_chunk_unref(a);
+	CHECK_INT(get(c, &m, 2, &a), 0);
+	zr_chunk_unref(a);
+	CHECK_INT(m.loads, 2);
+	zr_cache_free(c);
+}
+
+static void what_belongs_to_an_owner_can_be_forgotten(void)
+{
+	struct zr_cache *c = zr_cache_new(1 << 20);
+	struct maker m = {.bytes = 100};
+	struct zr_cache_key mine = key(1, 1), other = key(2, 1);
+	struct zr_chunk *a;
+
+	CHECK_INT(zr_cache_get(c, &mine, 100, make_chunk, &m, &a, NULL), 0);
+	zr_chunk_unref(a);
+	CHECK_INT(zr_cache_get(c, &other, 100, make_chunk, &m, &a, NULL), 0);
+	zr_chunk_unref(a);
+	zr_cache_forget(c, 1);
+	CHECK(zr_cache_peek(c, &mine) == NULL);
+	a = zr_cache_peek(c, &other);
+	CHECK(a);
+	zr_chunk_unref(a);
+	zr_cache_free(c);
+}
+
+struct reader {
+	struct zr_cache *c;
+	struct maker *m;
+	unsigned int seed;
+	uint64_t ids;
+	int want;
+};
+
+static void *read_many(void *arg)
+{
+	struct reader *r = arg;
+
+	for (int i = 0; i < 300; i++) {
+		struct zr_chunk *a = NULL;
+		uint64_t id = (uint64_t)rand_r(&r->seed) % r->ids;
+
+		CHECK_INT(get(r->c, r->m, id, &a), r->want);
+		if (a) {
+			CHECK(a->data.data[r->m->bytes - 1] == 'x');
+			zr_chunk_unref(a);
+		}
+	}
+	return NULL;
+}
+
+static void run_readers(struct zr_cache *c, struct maker *m, uint64_t ids, int want)
+{
+	struct reader r[8];
+	pthread_t t[8];
+
+	for (unsigned int i = 0; i < 8; i++) {
+		r[i] = (struct reader){c, m, i, ids, want};
+		CHECK_INT(pthread_create(&t[i], NULL, read_many, &r[i]), 0);
+	}
+	for (unsigned int i = 0; i < 8; i++)
+		pthread_join(t[i], NULL);
+}
+
+static void many_readers_share_one_load(void)
+{
+	struct zr_cache *c = zr_cache_new(1 << 20);
+	struct maker m = {.bytes = 1000, .delay_us = 20000};
+
+	run_readers(c, &m, 1, 0);
+	CHECK_INT(m.loads, 1);
+	zr_cache_free(c);
+}
+
+static void many_readers_stay_within_the_budget(void)
+{
+	struct zr_cache *c = zr_cache_new(20000);
+	struct maker m = {.bytes = 5000, .delay_us = 10};
+	struct zr_cache_stats stats;
+
+	run_readers(c, &m, 40, 0);
+	zr_cache_get_stats(c, &stats);
+	CHECK(stats.peak <= 20000);
+	CHECK(m.most_at_once <= 3);
+	zr_cache_free(c);
+}
+
+static void many_readers_survive_a_budget_below_one_chunk(void)
+{
+	struct zr_cache *c = zr_cache_new(1);
+	struct maker m = {.bytes = 5000};
+
+	run_readers(c, &m, 10, 0);
+	zr_cache_free(c);
+}
+
+static void many_readers_all_get_the_error(void)
+{
+	struct zr_cache *c = zr_cache_new(20000);
+	struct maker m = {.bytes = 5000, .fail = -EUCLEAN, .delay_us = 10};
+	struct zr_cache_stats stats;
+
+	run_readers(c, &m, 3, -EUCLEAN);
+	zr_cache_get_stats(c, &stats);
+	CHECK_INT(stats.bytes, 0);
+	zr_cache_free(c);
+}
+
+int main(void)
+{
+	RUN(a_chunk_is_loaded_once);
+	RUN(a_load_that_fails_leaves_no_trace);
+	RUN(the_least_recently_used_goes_first);
+	RUN(a_chunk_in_use_outlives_its_eviction);
+	RUN(one_chunk_may_exceed_the_budget);
+	RUN(what_belongs_to_an_owner_can_be_forgotten);
+	RUN(many_readers_share_one_load);
+	RUN(many_readers_stay_within_the_budget);
+	RUN(many_readers_survive_a_budget_below_one_chunk);
+	RUN(many_readers_all_get_the_error);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "present.h"
+#include "fake_store.h"
+
+static const uint64_t shape[] = {5, 9}, chunk[] = {2, 3}; /* 3 x 3 chunks */
+
+static void make(struct zr_array *a, struct zr_grid *g, bool v2, char separator,
+                 bool try_slash)
+{
+	*a = (struct zr_array){.ndim = 2,
+	                       .nlevels = 1,
+	                       .nrecords = 45,
+	                       .v2_keys = v2,
+	                       .separator = separator,
+	                       .try_slash = try_slash};
+	for (uint32_t k = 0; k < 2; k++) {
+		a->shape[k] = shape[k];
+		a->levels[0].chunk[k] = chunk[k];
+		a->levels[0].axis[k] = (uint8_t)k;
+	}
+	zr_grid_init(g, a);
+}
+
+static void check(const struct zr_present *p, size_t count, const uint64_t *want)
+{
+	CHECK_INT(zr_present_count(p), count);
+	for (size_t i = 0; i < count; i++)
+		CHECK_INT(zr_present_nth(p, i), want[i]);
+}
+
+static void chunks_are_found_under_both_encodings_and_separators(void)
+{
+	static struct fake_object objects[] = {
+		{"a/zarr.json", "{}", 2, 0}, {"a/c/0/2", "x", 1, 0},
+		{"a/c/2/0", "x", 1, 0},      {"a/c/2/2", "x", 1, 0},
+		{"b/c.0.2", "x", 1, 0},      {"b/c.2.0", "x", 1, 0},
+		{"b/c.2.2", "x", 1, 0},      {"d/0.2", "x", 1, 0},
+		{"d/2.0", "x", 1, 0},        {"d/2.2", "x", 1, 0},
+		{"e/0/2", "x", 1, 0},        {"e/2/0", "x", 1, 0},
+		{"e/2/2", "x", 1, 0},
+	};
+	static const struct {
+		const char *path;
+		bool v2;
+		char separator;
+	} row[] = {
+		{"a", false, '/'}, {"b", false, '.'}, {"d", true, '.'}, {"e", true, '/'}};
+	static const uint64_t want[] = {2, 6, 8};
+	struct fake_store f = FAKE_STORE(objects);
+
+	for (size_t i = 0; i < ZR_COUNT(row); i++) {
+		struct zr_present p;
+		struct zr_array a;
+		struct zr_grid g;
+
+		make(&a, &g, row[i].v2, row[i].separator, false);
+		CHECK_INT(zr_present_load(&f.base, row[i].path, &a, &g, &p, NULL), 0);
+		check(&p, 3, want);
+		CHECK_INT(zr_present_next(&p, 0), 2);
+		CHECK_INT(zr_present_next(&p, 2), 2);
+		CHECK_INT(zr_present_next(&p, 3), 6);
+		CHECK(zr_present_next(&p, 9) == UINT64_MAX);
+		zr_present_done(&p);
+	}
+}
+
+static void what_is_no_chunk_key_is_passed_over(void)
+{
+	static struct fake_object objects[] = {
+		{"a/c/0/1", "x", 1, 0},  {"a/c/0/03", "x", 1, 0},
+		{"a/c/0/3", "x", 1, 0},  {"a/c/3/0", "x", 1, 0},
+		{"a/c/-1/0", "x", 1, 0}, {"a/c/1", "x", 1, 0},
+		{"a/c/x/0", "x", 1, 0},  {"a/c/0/1x", "x", 1, 0},
+		{"a/c/0/+1", "x", 1, 0}, {"a/c/0/18446744073709551617", "x", 1, 0},
+	};
+	static const uint64_t want[] = {1};
+	struct fake_store f = FAKE_STORE(objects);
+	struct zr_present p;
+	struct zr_array a;
+	struct zr_grid g;
+
+	make(&a, &g, false, '/', false);
+	CHECK_INT(zr_present_load(&f.base, "a", &a, &g, &p, NULL), 0);
+	check(&p, 1, want);
+	zr_present_done(&p);
+}
+
+static void an_array_that_was_never_written_has_none(void)
+{
+	static struct fake_object objects[] = {{"a/zarr.json", "{}", 2, 0}};
+	struct fake_store f = FAKE_STORE(objects);
+	struct zr_present p;
+	struct zr_array a;
+	struct zr_grid g;
+
+	make(&a, &g, false, '/', false);
+	CHECK_INT(zr_present_load(&f.base, "a", &a, &g, &p, NULL), 0);
+	CHECK_INT(zr_present_count(&p), 0);
+	CHECK(zr_present_next(&p, 0) == UINT64_MAX);
+	zr_present_done(&p);
+}
+
+static void nested_keys_are_tried_where_the_separator_was_not_given(void)
+{
+	static struct fake_object objects[] = {{"a/.zarray", "{}", 2, 0},
+	                                       {"a/1/1", "x", 1, 0}};
+	static const uint64_t want[] = {4};
+	struct fake_store f = FAKE_STORE(objects);
+	struct zr_present p;
+	struct zr_array a;
+	struct zr_grid g;
+
+	make(&a, &g, true, '.', true);
+	CHECK_INT(zr_present_load(&f.base, "a", &a, &g, &p, NULL), 0);
+	check(&p, 1, want);
+	zr_present_done(&p);
+}
+
+static void a_store_that_does_not_answer_is_an_error(void)
+{
+	static struct fake_object objects[] = {{"a/c/0/0", "x", 1, 0}};
+	struct fake_store f = FAKE_STORE(objects);
+	struct zr_present p = {.count = 77};
+	struct zr_array a;
+	struct zr_grid g;
+
+	f.fail_all = -EACCES;
+	make(&a, &g, false, '/', false);
+	CHECK_INT(zr_present_load(&f.base, "a", &a, &g, &p, NULL), -EACCES);
+	CHECK_INT(p.count, 77);
+}
+
+int main(void)
+{
+	RUN(chunks_are_found_under_both_encodings_and_separators);
+	RUN(what_is_no_chunk_key_is_passed_over);
+	RUN(an_array_that_was_never_written_has_none);
+	RUN(nested_keys_are_tried_where_the_separator_was_not_given);
+	RUN(a_store_that_does_not_answer_is_an_error);
+	return EXIT_SUCCESS;
+}

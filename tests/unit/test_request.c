@@ -155,7 +155,7 @@ static void slow_key_does_not_delay_another(void)
 
 	for (int i = 0; i < N; i++) {
 		task_init(&slow[i], q, 1);
-		slow[i].usec = 3000;
+		slow[i].usec = 20000;
 		zr_queue_add(q, &slow[i].job);
 	}
 	start = now();

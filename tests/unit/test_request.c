@@ -4,6 +4,7 @@
 #include <glob.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -384,9 +385,11 @@ static pid_t start_asker(void)
 	signal(SIGUSR1, SIG_IGN); /* before the child could get one */
 	pid = fork();
 	CHECK(pid >= 0);
-	if (pid == 0)
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* when a check fails */
 		for (;;)
 			pause();
+	}
 	signal(SIGUSR1, SIG_DFL);
 	return pid;
 }

@@ -164,9 +164,8 @@ static void slow_key_does_not_delay_another(void)
 	WAIT_FOR(quick.dones == 1);
 	end = now();
 	CHECK_INT(slow[N - 1].dones, 0);
-	/* One slow job would take 3 ms, all of them 75; a busy machine takes its share.
-	 */
-	CHECK(seconds_since(&start, &end) < 0.05);
+	/* All of the slow ones take half a second; a busy machine takes its share. */
+	CHECK(seconds_since(&start, &end) < 0.25);
 	zr_queue_free(q);
 	for (int i = 0; i < N; i++)
 		CHECK_INT(slow[i].dones, 1);

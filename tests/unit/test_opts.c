@@ -192,78 +192,74 @@ static void sizes_have_units(void)
 	}
 }
 
+static const struct {
+	const char *line, *want;
+} wrong[] = {
+	{"a|b|-o|foo", "unknown option 'foo' in -o"},
+	{"a|b|-o|ro,foo=1,bar", "unknown option 'foo' in -o"},
+	/* Planned for later. */
+	{"a|b|-o|text=fixed", "unknown option 'text' in -o"},
+	{"a|b|-o|views=raw", "unknown option 'views' in -o"},
+	{"a|b|-o|max_read=1", "unknown option 'max_read' in -o"},
+	{"a|b|-o|cach", "unknown option 'cach' in -o"},
+	{"a|b|-x", "unknown option '-x'"},
+	{"a|b|-fx", "unknown option '-x'"},
+	{"a|b|-xf", "unknown option '-x'"},
+	{"--foo|a|b", "unknown option '--foo'"},
+	{"--help=3", "unknown option '--help=3'"},
+	{"a|b|-o", "-o needs a list of options, like -o cache=1G"},
+	{"a|b|-o|cache=12x", "cache=12x: not a size (like 512M)"},
+	{"a|b|-o|cache=12MB", "cache=12MB: not a size (like 512M)"},
+	{"a|b|-o|cache=-5M", "cache=-5M: not a size (like 512M)"},
+	{"a|b|-o|cache= 5M", "cache= 5M: not a size (like 512M)"},
+	{"a|b|-o|cache=M", "cache=M: not a size (like 512M)"},
+	{"a|b|-o|cache=1.5G", "cache=1.5G: not a size (like 512M)"},
+	{"a|b|-o|cache=0", "cache=0: must be at least 1M"},
+	{"a|b|-o|cache=1023K", "cache=1023K: must be at least 1M"},
+	{"a|b|-o|cache=18446744073709551616", "cache=18446744073709551616: too large"},
+	{"a|b|-o|cache=17179869184G", "cache=17179869184G: too large"},
+	{"a|b|-o|cache=1048577T", "cache=1048577T: too large"},
+	{"a|b|-o|cache=1152921504606846977", "cache=1152921504606846977: too large"},
+	{"a|b|-o|cache", "cache needs a value: cache=SIZE"},
+	{"a|b|-o|cache=", "cache needs a value: cache=SIZE"},
+	{"a|b|-o|log=", "log needs a value: log=FILE"},
+	{"a|b|-o|allow_other=1", "allow_other=1: allow_other takes no value"},
+	{"a|b|-o|follow_symlinks=", "follow_symlinks=: follow_symlinks takes no "
+                                    "value"},
+	{"a|b|-o|missing=no", "missing=no: must be fill or error"},
+	{"a|b|-o|missing=fil", "missing=fil: must be fill or error"},
+	{"a|b|-o|missing=filler", "missing=filler: must be fill or error"},
+	{"a|b|-o|nonfinite=NaN", "nonfinite=NaN: must be null or string"},
+	{"a|b|-o|size_wait=1s", "size_wait=1s: not a number from 0 to 86400"},
+	{"a|b|-o|size_wait=86401", "size_wait=86401: not a number from 0 to 86400"},
+	{"a|b|-o|uid=root", "uid=root: not a number from 0 to 4294967294"},
+	{"a|b|-o|uid=-1", "uid=-1: not a number from 0 to 4294967294"},
+	{"a|b|-o|gid=4294967295", "gid=4294967295: not a number from 0 to 4294967294"},
+	{"a|b|-o|umask=8", "umask=8: not an octal number from 0 to 777"},
+	{"a|b|-o|umask=0x1", "umask=0x1: not an octal number from 0 to 777"},
+	{"a|b|-o|umask=1000", "umask=1000: not an octal number from 0 to 777"},
+	{"a|b|-o|allow_other,allow_root",
+         "allow_other and allow_root exclude each other"},
+	{"a|b|-o|rw", "rw is not possible: the mount is always read-only"},
+	{"a|b|c", "one argument too many: 'c' (after STORE and MOUNTPOINT)"},
+	{"--|a|b|-f", "one argument too many: '-f' (after STORE and MOUNTPOINT)"},
+	{"|b", "STORE is empty"},
+	{"a|", "MOUNTPOINT is empty"},
+	{"a", "MOUNTPOINT is missing (usage: zarrfs [OPTIONS] STORE MOUNTPOINT; "
+              "zarrfs --help says more)"},
+	{"-f", "STORE and MOUNTPOINT are missing (usage: zarrfs [OPTIONS] STORE "
+               "MOUNTPOINT; zarrfs --help says more)"},
+};
+
 static void errors_name_what_is_wrong(void)
 {
-	static const struct {
-		const char *line, *want;
-	} row[] = {
-		{"a|b|-o|foo", "unknown option 'foo' in -o"},
-		{"a|b|-o|ro,foo=1,bar", "unknown option 'foo' in -o"},
-		/* Planned for later. */
-		{"a|b|-o|text=fixed", "unknown option 'text' in -o"},
-		{"a|b|-o|views=raw", "unknown option 'views' in -o"},
-		{"a|b|-o|max_read=1", "unknown option 'max_read' in -o"},
-		{"a|b|-o|cach", "unknown option 'cach' in -o"},
-		{"a|b|-x", "unknown option '-x'"},
-		{"a|b|-fx", "unknown option '-x'"},
-		{"a|b|-xf", "unknown option '-x'"},
-		{"--foo|a|b", "unknown option '--foo'"},
-		{"--help=3", "unknown option '--help=3'"},
-		{"a|b|-o", "-o needs a list of options, like -o cache=1G"},
-		{"a|b|-o|cache=12x", "cache=12x: not a size (like 512M)"},
-		{"a|b|-o|cache=12MB", "cache=12MB: not a size (like 512M)"},
-		{"a|b|-o|cache=-5M", "cache=-5M: not a size (like 512M)"},
-		{"a|b|-o|cache= 5M", "cache= 5M: not a size (like 512M)"},
-		{"a|b|-o|cache=M", "cache=M: not a size (like 512M)"},
-		{"a|b|-o|cache=1.5G", "cache=1.5G: not a size (like 512M)"},
-		{"a|b|-o|cache=0", "cache=0: must be at least 1M"},
-		{"a|b|-o|cache=1023K", "cache=1023K: must be at least 1M"},
-		{"a|b|-o|cache=18446744073709551616",
-	         "cache=18446744073709551616: too large"},
-		{"a|b|-o|cache=17179869184G", "cache=17179869184G: too large"},
-		{"a|b|-o|cache=1048577T", "cache=1048577T: too large"},
-		{"a|b|-o|cache=1152921504606846977",
-	         "cache=1152921504606846977: too large"},
-		{"a|b|-o|cache", "cache needs a value: cache=SIZE"},
-		{"a|b|-o|cache=", "cache needs a value: cache=SIZE"},
-		{"a|b|-o|log=", "log needs a value: log=FILE"},
-		{"a|b|-o|allow_other=1", "allow_other=1: allow_other takes no value"},
-		{"a|b|-o|follow_symlinks=", "follow_symlinks=: follow_symlinks takes no "
-	                                    "value"},
-		{"a|b|-o|missing=no", "missing=no: must be fill or error"},
-		{"a|b|-o|missing=fil", "missing=fil: must be fill or error"},
-		{"a|b|-o|missing=filler", "missing=filler: must be fill or error"},
-		{"a|b|-o|nonfinite=NaN", "nonfinite=NaN: must be null or string"},
-		{"a|b|-o|size_wait=1s", "size_wait=1s: not a number from 0 to 86400"},
-		{"a|b|-o|size_wait=86401",
-	         "size_wait=86401: not a number from 0 to 86400"},
-		{"a|b|-o|uid=root", "uid=root: not a number from 0 to 4294967294"},
-		{"a|b|-o|uid=-1", "uid=-1: not a number from 0 to 4294967294"},
-		{"a|b|-o|gid=4294967295",
-	         "gid=4294967295: not a number from 0 to 4294967294"},
-		{"a|b|-o|umask=8", "umask=8: not an octal number from 0 to 777"},
-		{"a|b|-o|umask=0x1", "umask=0x1: not an octal number from 0 to 777"},
-		{"a|b|-o|umask=1000", "umask=1000: not an octal number from 0 to 777"},
-		{"a|b|-o|allow_other,allow_root",
-	         "allow_other and allow_root exclude each other"},
-		{"a|b|-o|rw", "rw is not possible: the mount is always read-only"},
-		{"a|b|c", "one argument too many: 'c' (after STORE and MOUNTPOINT)"},
-		{"--|a|b|-f", "one argument too many: '-f' (after STORE and MOUNTPOINT)"},
-		{"|b", "STORE is empty"},
-		{"a|", "MOUNTPOINT is empty"},
-		{"a", "MOUNTPOINT is missing (usage: zarrfs [OPTIONS] STORE MOUNTPOINT; "
-	              "zarrfs --help says more)"},
-		{"-f", "STORE and MOUNTPOINT are missing (usage: zarrfs [OPTIONS] STORE "
-	               "MOUNTPOINT; zarrfs --help says more)"},
-	};
-
-	for (size_t i = 0; i < ZR_COUNT(row); i++) {
+	for (size_t i = 0; i < ZR_COUNT(wrong); i++) {
 		struct zr_opts o = {.size_wait = 12345};
 		struct zr_err err;
 
-		CHECK_INT(parse(row[i].line, &o, &err), -EINVAL);
+		CHECK_INT(parse(wrong[i].line, &o, &err), -EINVAL);
 		CHECK_INT(err.code, -EINVAL);
-		CHECK_STR(err.text, row[i].want);
+		CHECK_STR(err.text, wrong[i].want);
 		CHECK_INT(o.size_wait, 12345); /* nothing is written */
 		CHECK(!o.store);
 	}

@@ -162,8 +162,11 @@ def start(args, seeds, end):
             code = 1
             try:
                 os.close(r)
-                os.setpgid(0, 0)
+                signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))       # so that nothing stays mounted
+                signal.signal(signal.SIGINT, signal.SIG_IGN)                # the parent sees to it
                 worker(args, (s for s in seeds[k::args.jobs] if not end or time.monotonic() < end), w)
+                code = 0
+            except (SystemExit, BrokenPipeError):
                 code = 0
             except BaseException:
                 traceback.print_exc()
@@ -215,6 +218,8 @@ def lines_from(children):
 def many(args):
     a, b = (int(x) for x in args.seeds.split(":"))
     begin = time.monotonic()
+    for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(s, lambda n, _: sys.exit(128 + n))
     children = start(args, range(a, b), begin + args.time if args.time else 0)
     passed = failed = files = arrays = 0
     try:
@@ -231,8 +236,9 @@ def many(args):
     finally:
         for pid in children.values():
             try:
-                os.killpg(pid, signal.SIGTERM)
-            except ProcessLookupError:
+                os.kill(pid, signal.SIGTERM)
+                os.waitpid(pid, 0)
+            except (ProcessLookupError, ChildProcessError):
                 pass
     print(f"{arrays} arrays, {files} files in {time.monotonic() - begin:.1f} s")
     print(f"{passed} passed, {failed} failed")

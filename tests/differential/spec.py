@@ -290,7 +290,8 @@ def array_v2(rng, most):
     if rank and chance(rng, .25):
         spec["attributes"]["_ARRAY_DIMENSIONS"] = rng.sample(["row", "col", "z", "t", "u"], rank if chance(rng, .8) else rng.randint(0, 5))
     wanted = {"empty_filters": 0 if spec["filters"] else .2, "extra_member": .1, "no_attributes": 0 if spec["attributes"] else .5, "refused": .02,
-              "hidden_slash": .2 if spec["separator"] == "/" and rank > 1 else 0}
+              "hidden_slash": .2 if spec["separator"] == "/" and rank > 1 else 0,
+              "by_3": .3 if spec["type"] != "|O" and not any(isinstance(t, str) and t[1:2] in "Mm" for t in walk_types(spec["type"])) and not any(len(f) > 2 or f[0] == "" or isinstance(f[0], list) for t in walk_types(spec["type"]) if isinstance(t, list) for f in t) else 0}
     spec["forms"] = [f for f, p in wanted.items() if chance(rng, p)]
     return spec
 

@@ -23,6 +23,7 @@ struct parser {
 	struct zr_opts o;
 	struct zr_buf fuse; /* becomes o.fuse_opts */
 	bool allow_other, allow_root;
+	bool rw, from_mount;
 	uint32_t missing, nonfinite; /* which of their words */
 	unsigned int operands;
 };
@@ -34,7 +35,7 @@ struct opt {
 	           struct zr_err *reterr);
 	size_t at; /* what is set: an offset in struct parser, */
 	uint32_t max;
-	const char *help;
+	const char *help; /* NULL: none */
 };
 
 static void opts_parser_done(struct parser *p)
@@ -126,31 +127,29 @@ static int set_word(struct parser *p, const struct opt *opt, const char *value,
 	return 0;
 }
 
-static int set_number(struct parser *p, const struct opt *opt, const char *value,
-                      struct zr_err *reterr)
+static int opts_u32(struct parser *p, const struct opt *opt, const char *value, int base,
+                    const char *complaint, struct zr_err *reterr)
 {
 	const char *end;
 	uint64_t n;
 
-	if (!opts_digits(value, 10, opt->max, &n, &end) || *end)
-		return zr_err_set(reterr, -EINVAL, "%s=%s: not a number from 0 to %u",
-		                  opt->name, value, opt->max);
+	if (!opts_digits(value, base, opt->max, &n, &end) || *end)
+		return zr_err_set(reterr, -EINVAL, complaint, opt->name, value, opt->max);
 	*(uint32_t *)opts_at(p, opt) = (uint32_t)n;
 	return 0;
+}
+
+static int set_number(struct parser *p, const struct opt *opt, const char *value,
+                      struct zr_err *reterr)
+{
+	return opts_u32(p, opt, value, 10, "%s=%s: not a number from 0 to %u", reterr);
 }
 
 static int set_octal(struct parser *p, const struct opt *opt, const char *value,
                      struct zr_err *reterr)
 {
-	const char *end;
-	uint64_t n;
-
-	if (!opts_digits(value, 8, opt->max, &n, &end) || *end)
-		return zr_err_set(reterr, -EINVAL,
-		                  "%s=%s: not an octal number from 0 to %o", opt->name,
-		                  value, opt->max);
-	*(uint32_t *)opts_at(p, opt) = (uint32_t)n;
-	return 0;
+	return opts_u32(p, opt, value, 8, "%s=%s: not an octal number from 0 to %o",
+	                reterr);
 }
 
 static int set_size(struct parser *p, const struct opt *opt, const char *value,
@@ -227,16 +226,23 @@ static const struct opt opts_table[] = {
          "append the log to FILE (default: stderr with -f,\n"
          "else syslog)"},
 	{"noexec", NULL, set_fuse, 0, 0, "refuse to run files as programs"},
+
+	/* The mount is ro, nosuid and nodev always. But rw may not mean anything:
+         * mount(8) passes it whenever ro was not given, and mount.fuse3 adds dev and suid
+         * when it was not given their opposites. */
+	{"rw", NULL, set_flag, AT(rw), 0, NULL},
+	{"dev", NULL, set_flag, AT(from_mount), 0, NULL},
+	{"suid", NULL, set_flag, AT(from_mount), 0, NULL},
+	{"nodev", NULL, set_flag, AT(from_mount), 0, NULL},
+	{"nosuid", NULL, set_flag, AT(from_mount), 0, NULL},
 };
 
-/* What mount(8) and /etc/fstab add or what holds anyway: the mount is read-only, nosuid
- * and nodev whatever is asked for. mount(8) passes "rw" whenever "ro" was not given. */
+/* What else mount(8) and /etc/fstab add, without a meaning here. */
 static const char *const opts_ignored[] = {
-	"ro",          "rw",       "dev",     "nodev",    "suid",       "nosuid",
-	"exec",        "atime",    "noatime", "diratime", "nodiratime", "relatime",
-	"strictatime", "lazytime", "sync",    "async",    "dirsync",    "auto",
-	"noauto",      "user",     "nouser",  "users",    "owner",      "group",
-	"_netdev",     "nofail",   "silent",  "defaults", "nonempty",
+	"ro",          "exec",     "atime",  "noatime",  "diratime", "nodiratime",
+	"strictatime", "lazytime", "sync",   "async",    "dirsync",  "auto",
+	"noauto",      "user",     "nouser", "users",    "owner",    "group",
+	"_netdev",     "nofail",   "silent", "defaults", "nonempty", "relatime",
 };
 
 static const char *const opts_ignored_prefixes[] = {
@@ -334,6 +340,9 @@ static int opts_finish(struct parser *p, struct zr_err *reterr)
 		                  "zarrfs --help says more)",
 		                  p->operands ? "MOUNTPOINT is"
 		                              : "STORE and MOUNTPOINT are");
+	if (p->rw && !p->from_mount)
+		return zr_err_set(reterr, -EINVAL,
+		                  "rw is not possible: the mount is always read-only");
 	if (p->allow_other && p->allow_root)
 		return zr_err_set(reterr, -EINVAL,
 		                  "allow_other and allow_root exclude each other");
@@ -388,8 +397,12 @@ int zr_opts_parse(int argc, char **argv, struct zr_opts *ret, struct zr_err *ret
 	                         .gid = getgid(),
 	                         .cache_bytes = CACHE_DEFAULT,
 	                         .size_wait = SIZE_WAIT_DEFAULT}};
+	const char *name = argc > 0 ? argv[0] : "";
+	const char *slash = strrchr(name, '/');
 	int c, r = 0;
 
+	/* /sbin/mount.zarrfs, as mount(8) calls it */
+	p.from_mount = strncmp(slash ? slash + 1 : name, "mount.", 6) == 0;
 	/* '-': operands come in order, between the options, whatever the environment
 	 * says (POSIXLY_CORRECT); ':': no messages. 0 makes glibc start afresh. */
 	optind = 0;
@@ -453,6 +466,8 @@ static void help_options(struct zr_buf *out)
 		const struct opt *opt = &opts_table[i];
 		char what[64];
 
+		if (!opt->help)
+			continue;
 		if (!opt->name) {
 			zr_buf_addf(out, "\n%s\n", opt->help);
 			continue;

@@ -141,6 +141,22 @@ static void what_mount_adds_is_ignored(void)
 	CHECK_STR(o.fuse_opts, "");
 }
 
+/* What mount(8) passes if ro was not given: to mount.fuse3, and to mount.zarrfs. */
+static void rw_of_mount_is_no_wish(void)
+{
+	static char *const argv[] = {"/sbin/mount.zarrfs", "a", "b", "-o", "rw", NULL};
+	struct zr_err err = {0};
+	struct zr_opts o;
+
+	parse_ok("a|b|-o|rw,dev,suid", &o);
+	zr_opts_done(&o);
+	parse_ok("a|b|-o|rw,nosuid,nodev,noexec", &o);
+	CHECK_STR(o.fuse_opts, "noexec");
+	zr_opts_done(&o);
+	CHECK_INT(zr_opts_parse(5, (char **)argv, &o, &err), 0);
+	zr_opts_done(&o);
+}
+
 static void backslash_makes_a_comma_ordinary(void)
 {
 	ZR_CLEANUP(zr_opts_done) struct zr_opts o;
@@ -230,6 +246,7 @@ static void errors_name_what_is_wrong(void)
 		{"a|b|-o|umask=1000", "umask=1000: not an octal number from 0 to 777"},
 		{"a|b|-o|allow_other,allow_root",
 	         "allow_other and allow_root exclude each other"},
+		{"a|b|-o|rw", "rw is not possible: the mount is always read-only"},
 		{"a|b|c", "one argument too many: 'c' (after STORE and MOUNTPOINT)"},
 		{"--|a|b|-f", "one argument too many: '-f' (after STORE and MOUNTPOINT)"},
 		{"|b", "STORE is empty"},
@@ -321,6 +338,7 @@ int main(void)
 	RUN(every_option_is_taken);
 	RUN(last_of_equals_wins);
 	RUN(what_mount_adds_is_ignored);
+	RUN(rw_of_mount_is_no_wish);
 	RUN(backslash_makes_a_comma_ordinary);
 	RUN(sizes_have_units);
 	RUN(errors_name_what_is_wrong);

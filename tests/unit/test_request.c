@@ -238,6 +238,40 @@ static void keys_take_turns(void)
 	zr_queue_free(q);
 }
 
+/* The same for keys that have a job running already: with one thread below half of them,
+ * one such job at a time is started. */
+static void keys_with_a_job_running_take_turns(void)
+{
+	enum { HELD = ZR_QUEUE_THREADS / 2, N = 5 };
+	static struct task held[HELD], a[N], b[N];
+	struct zr_queue *q = zr_queue_new();
+	atomic_int order = 0;
+
+	for (int i = 0; i < HELD; i++) { /* the first two keep running */
+		task_init(&held[i], q, 1 + (uint64_t)i);
+		held[i].hold = true;
+		zr_queue_add(q, &held[i].job);
+	}
+	for (int i = 0; i < HELD; i++)
+		WAIT_FOR(held[i].runs == 1);
+	for (int i = 0; i < 2 * N; i++) {
+		struct task *t = i < N ? &a[i] : &b[i - N];
+
+		task_init(t, q, i < N ? 1 : 2);
+		t->order = &order;
+		zr_queue_add(q, &t->job);
+	}
+	usleep(2000);
+	CHECK_INT(order, 0);
+	held[HELD - 1].hold = false;
+	for (int i = 0; i < N; i++) {
+		WAIT_FOR(a[i].dones == 1 && b[i].dones == 1);
+		CHECK_INT(a[i].rank, 2 * i + 1);
+		CHECK_INT(b[i].rank, 2 * i + 2);
+	}
+	zr_queue_free(q);
+}
+
 static void parked_job_runs_again_when_woken(void)
 {
 	struct zr_queue *q = zr_queue_new();
@@ -630,6 +664,7 @@ int main(void)
 	RUN(slow_key_does_not_delay_another);
 	RUN(busy_queue_gives_each_key_one_thread);
 	RUN(keys_take_turns);
+	RUN(keys_with_a_job_running_take_turns);
 	RUN(parked_job_runs_again_when_woken);
 	RUN(parked_job_runs_again_after_the_tick);
 	RUN(wake_during_the_run_is_not_lost);

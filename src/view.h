@@ -6,7 +6,7 @@
  *
  * Kinds, each in a file of its own behind the same four functions:
  *   view_text.c   lines of text whose length is measured (field files, JSONL, CSV)
- *   view_bin.c    records of constant length (.raw, .npy)
+ *   view_bin.c    records of constant length (.raw, .npy, field files of text=fixed)
  *   view_bytes.c  bytes in memory (unreadable.txt, attributes.json, schema.json), and
  *                 an object of the store as it is (zarr.json)
  * A further form of an array adds a kind, or a zr_line; nothing else changes.

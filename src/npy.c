@@ -91,66 +91,7 @@ static void put_name(struct dict *d, const char *name, size_t len)
 /* --- types -----------------------------------------------------------------------------
  */
 
-static const char *const units[] = {
-	[ZR_YEAR] = "Y", [ZR_MONTH] = "M",  [ZR_WEEK] = "W",   [ZR_DAY] = "D",
-	[ZR_HOUR] = "h", [ZR_MINUTE] = "m", [ZR_SECOND] = "s", [ZR_MS] = "ms",
-	[ZR_US] = "us",  [ZR_NS] = "ns",    [ZR_PS] = "ps",    [ZR_FS] = "fs",
-	[ZR_AS] = "as",
-};
-
-static void put_time(struct dict *d, char letter, const struct zr_type *t)
-{
-	zr_buf_addf(&d->text, "<%c8", letter);
-	if (t->unit == ZR_GENERIC)
-		return;
-	zr_buf_addc(&d->text, '[');
-	if (t->scale != 1)
-		zr_buf_addf(&d->text, "%" PRIu32, t->scale);
-	zr_buf_addf(&d->text, "%s]", units[t->unit]);
-}
-
-/* The letter that NumPy knows a number by; V: it does not know it. */
-static char number_letter(const struct zr_type *t)
-{
-	bool known = t->flt == ZR_F64 || t->flt == ZR_F32 || t->flt == ZR_F16;
-
-	switch (t->kind) {
-	case ZR_BOOL:
-		return 'b';
-	case ZR_INT:
-		return t->bits >= 8 ? 'i' : 'V';
-	case ZR_UINT:
-		return t->bits >= 8 ? 'u' : 'V';
-	case ZR_FLOAT:
-		return known ? 'f' : 'V';
-	case ZR_COMPLEX:
-		return known && t->flt != ZR_F16 ? 'c' : 'V';
-	default:
-		return 'V';
-	}
-}
-
-static void put_scalar(struct dict *d, const struct zr_type *t)
-{
-	uint64_t size = t->size;
-	char letter;
-
-	zr_buf_addc(&d->text, '\'');
-	if (t->kind == ZR_DATETIME || t->kind == ZR_TIMEDELTA) {
-		put_time(d, t->kind == ZR_DATETIME ? 'M' : 'm', t);
-	} else if (t->kind == ZR_UTF32) {
-		zr_buf_addf(&d->text, "<U%" PRIu64, size / 4);
-	} else if (t->kind == ZR_CHARS) {
-		zr_buf_addf(&d->text, "|S%" PRIu64, size);
-	} else {
-		letter = number_letter(t);
-		zr_buf_addf(&d->text, "%c%c%" PRIu64,
-		            letter == 'V' || size == 1 ? '|' : '<', letter, size);
-	}
-	zr_buf_addc(&d->text, '\'');
-}
-
-/* "(2,)", "(2, 3)": what is added is counted, the last one closes. */
+/* "()", "(2,)", "(2, 3)". */
 static void put_tuple(struct dict *d, const uint64_t *v, uint32_t n)
 {
 	zr_buf_addc(&d->text, '(');
@@ -163,7 +104,9 @@ static void put_tuple(struct dict *d, const uint64_t *v, uint32_t n)
 static void put_type(struct dict *d, const struct zr_type *t)
 {
 	if (t->kind != ZR_STRUCT) {
-		put_scalar(d, t);
+		zr_buf_addc(&d->text, '\'');
+		zr_type_numpy(t, false, &d->text);
+		zr_buf_addc(&d->text, '\'');
 		return;
 	}
 	zr_buf_addc(&d->text, '[');

@@ -18,6 +18,7 @@
 
 #define ARCHIVE_HANDLES 8           /* zip_t of one archive, at most */
 #define ARCHIVE_MEMBERS (512 << 10) /* of all of them together, but for the first */
+#define ARCHIVE_AHEAD 65536         /* bytes */
 
 struct zr_archive {
 	int fd;
@@ -38,13 +39,40 @@ struct archive_input {
 	int fd; /* borrowed */
 	uint64_t size, pos;
 	zip_error_t error;
+	uint8_t *ahead; /* owned; NULL: no reading ahead */
+	uint64_t ahead_pos;
+	size_t ahead_len;
 };
+
+/* The central directory is read in bits of 46 bytes and less, one after the other. Later
+ * reads are far apart, and reading ahead would only cost. */
+static int archive_input_ahead(struct archive_input *in, void *out, size_t n)
+{
+	uint64_t at = in->pos - in->ahead_pos;
+	int r;
+
+	if (in->pos < in->ahead_pos || at > in->ahead_len || n > in->ahead_len - at) {
+		size_t len = (size_t)ZR_MIN(in->size - in->pos, ARCHIVE_AHEAD);
+
+		in->ahead_len = 0;
+		r = zr_store_pread(in->fd, in->ahead, len, in->pos);
+		if (r < 0)
+			return r;
+		in->ahead_pos = in->pos;
+		in->ahead_len = len;
+		at = 0;
+	}
+	memcpy(out, in->ahead + at, n);
+	return 0;
+}
 
 /* Reads until `len` bytes are there or the archive ends: libzip takes less as the end. */
 static zip_int64_t archive_input_read(struct archive_input *in, void *out, uint64_t len)
 {
 	uint64_t n = in->pos < in->size ? ZR_MIN(len, in->size - in->pos) : 0;
-	int r = zr_store_pread(in->fd, out, n, in->pos);
+	int r = in->ahead && n <= ARCHIVE_AHEAD
+	                ? archive_input_ahead(in, out, (size_t)n)
+	                : zr_store_pread(in->fd, out, (size_t)n, in->pos);
 
 	if (r == -EUCLEAN)
 		zip_error_set(&in->error, ZIP_ER_EOF, 0);
@@ -54,6 +82,13 @@ static zip_int64_t archive_input_read(struct archive_input *in, void *out, uint6
 		return -1;
 	in->pos += n;
 	return (zip_int64_t)n;
+}
+
+static void archive_input_free(struct archive_input *in)
+{
+	free(in->ahead);
+	zip_error_fini(&in->error);
+	free(in);
 }
 
 static zip_int64_t archive_input_stat(const struct archive_input *in, zip_stat_t *ret)
@@ -83,7 +118,7 @@ static zip_int64_t archive_input_call(void *user, void *data, zip_uint64_t len,
 	case ZIP_SOURCE_ERROR:
 		return zip_error_to_data(&in->error, data, len);
 	case ZIP_SOURCE_FREE:
-		free(in);
+		archive_input_free(in);
 		return 0;
 	case ZIP_SOURCE_SEEK:
 		pos = zip_source_seek_compute_offset(in->pos, in->size, data, len,
@@ -135,15 +170,20 @@ static zip_t *archive_open_fd(int fd, uint64_t size, zip_error_t *e)
 	}
 	in->fd = fd;
 	in->size = size;
+	in->ahead = malloc(ARCHIVE_AHEAD); /* does without */
 	zip_error_init(&in->error);
 	source = zip_source_function_create(archive_input_call, in, e);
 	if (!source) {
-		free(in);
+		archive_input_free(in);
 		return NULL;
 	}
 	za = zip_open_from_source(source, ZIP_RDONLY, e);
-	if (!za)
+	if (za) {
+		free(in->ahead);
+		in->ahead = NULL;
+	} else {
 		zip_source_free(source);
+	}
 	return za;
 }
 

@@ -228,15 +228,24 @@ static uint64_t codecs_slack(uint64_t n)
 	return n > UINT64_MAX / 4 ? UINT64_MAX / 2 : 2 * n + ((uint64_t)1 << 20);
 }
 
+/* The most that a step may come to. A codec of numbers may store eight bytes for one. */
+static uint64_t codecs_limit(uint64_t exact, uint64_t max)
+{
+	uint64_t mib = (uint64_t)1 << 20;
+
+	if (exact == ZR_SIZE_UNKNOWN)
+		return codecs_slack(max);
+	return ZR_MIN(ZR_MIN(exact, ZR_MAX_CHUNK) * 8 + mib, codecs_slack(ZR_MAX_CHUNK));
+}
+
 /* want[i]: what codec i has to decode to; want[n]: what has to be stored. */
 static int codecs_sizes(const struct zr_codecs *c, uint64_t exact, uint64_t max,
                         struct zr_want *want, struct zr_err *reterr)
 {
-	bool known = exact != ZR_SIZE_UNKNOWN;
-	uint64_t limit = codecs_slack(known ? ZR_MAX(exact, max) : max);
+	uint64_t limit = codecs_limit(exact, max);
 
 	want[0].exact = exact;
-	want[0].max = known ? exact : max;
+	want[0].max = exact != ZR_SIZE_UNKNOWN ? exact : max;
 	for (size_t i = 0; i < c->n; i++) {
 		const struct zr_codec *codec = c->codec[i];
 		uint64_t size = ZR_SIZE_UNKNOWN;

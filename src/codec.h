@@ -116,8 +116,11 @@ ZR_MUST_CHECK int zr_codecs_add_nothing(struct zr_codecs *c, const char *name);
  *
  * `exact`: the size that the result must have; nothing else is accepted. With
  * `exact` = UINT64_MAX the size is not known beforehand (variable-length elements)
- * and the result may have up to `max` bytes. No step ever allocates more than
- * 2 * max + 1 MiB, whatever the headers in the data say.
+ * and the result may have up to `max` bytes; `max` is not looked at otherwise.
+ *
+ * Whatever the headers in the data say, no step decodes to more than 2 * max + 1 MiB, or,
+ * with an exact size, to more than twice that (8 times in front of a codec of numbers)
+ * + 1 MiB, nor than 2 * ZR_MAX_CHUNK + 1 MiB.
  */
 ZR_MUST_CHECK int zr_codecs_decode(const struct zr_codecs *c, struct zr_buf *own_stored,
                                    uint64_t exact, uint64_t max, struct zr_buf *ret,

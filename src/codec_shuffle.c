@@ -14,8 +14,17 @@ struct codec_shuffle {
 	uint64_t elementsize;
 };
 
-/* n elements of `size` bytes each. */
-static void shuffle_gather(const uint8_t *in, size_t n, size_t size, uint8_t *out)
+/* Element by element; with a constant size the compiler makes vectors of it. */
+static inline void shuffle_gather_small(const uint8_t *restrict in, size_t n, size_t size,
+                                        uint8_t *restrict out)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < size; j++)
+			out[i * size + j] = in[j * n + i];
+}
+
+/* Plane by plane, a block of elements at a time. */
+static void shuffle_gather_any(const uint8_t *in, size_t n, size_t size, uint8_t *out)
 {
 	size_t block = ZR_MAX(SHUFFLE_BLOCK / size, 1);
 
@@ -30,6 +39,19 @@ static void shuffle_gather(const uint8_t *in, size_t n, size_t size, uint8_t *ou
 				o[i * size] = plane[i];
 		}
 	}
+}
+
+/* n elements of `size` bytes each. */
+static void shuffle_gather(const uint8_t *in, size_t n, size_t size, uint8_t *out)
+{
+	if (size == 2)
+		shuffle_gather_small(in, n, 2, out);
+	else if (size == 4)
+		shuffle_gather_small(in, n, 4, out);
+	else if (size == 8)
+		shuffle_gather_small(in, n, 8, out);
+	else
+		shuffle_gather_any(in, n, size, out);
 }
 
 static int shuffle_decode(struct zr_codec *c, struct zr_buf *in,

@@ -197,7 +197,8 @@ int zr_json_parse(const char *text, size_t len, const char *const *skip, json_t 
 	if (r < 0)
 		return r;
 	v = json_loadb((const char *)out.data, out.len, JSON_DECODE_ANY, &e);
-	if (!v && json_error_code(&e) == json_error_out_of_memory)
+	/* It was checked: without a text it is that jansson has no memory. */
+	if (!v && e.text[0] == '\0')
 		return -ENOMEM;
 	if (!v)
 		return zr_err_set(reterr, -EINVAL, "%s", e.text);

@@ -86,7 +86,17 @@ static int read_names(struct zr_array *a, const struct zr_meta *m, const json_t 
 
 /* --- documents --------------------------------------------------------------------- */
 
-/* Parses a document that must be an object. *ret may be set even when it is not one. */
+/* Bytes of a document besides the members that are not parsed. */
+static size_t parsed_len(struct zr_doc doc, const char *const *skip)
+{
+	size_t len = doc.len;
+
+	for (; *skip; skip++)
+		len -= zr_json_member(doc.data, doc.len, *skip).len;
+	return len;
+}
+
+/* Parses a document, whatever it is, without its attributes. */
 static int parse_document(struct zr_doc doc, json_t **ret, struct zr_err *reterr)
 {
 	static const char *const skip[] = {"attributes", "consolidated_metadata", NULL};
@@ -96,7 +106,13 @@ static int parse_document(struct zr_doc doc, json_t **ret, struct zr_err *reterr
 	if (doc.len > ZR_MAX_METADATA)
 		return zr_err_set(reterr, -EOPNOTSUPP, "larger than %zu MiB",
 		                  ZR_MAX_METADATA >> 20);
-	r = zr_json_parse(doc.data, doc.len, skip, ret, &why);
+	r = zr_json_check(doc.data, doc.len, &why);
+	if (r >= 0 && parsed_len(doc, skip) > ZR_MAX_PARSED)
+		return zr_err_set(reterr, -EOPNOTSUPP,
+		                  "larger than %zu MiB besides attributes",
+		                  ZR_MAX_PARSED >> 20);
+	if (r >= 0)
+		r = zr_json_parse(doc.data, doc.len, skip, ret, &why);
 	if (r < 0 && r != -ENOMEM)
 		return zr_err_set(reterr, r, "not valid JSON: %s", why.text);
 	return r;

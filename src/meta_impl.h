@@ -29,6 +29,10 @@
 #include "err.h"
 #include "json.h"
 
+/* Bytes of a document besides attributes and consolidated metadata: what is parsed takes
+ * some twenty times the memory of its text. A struct of ZR_MAX_FIELDS fields fits. */
+#define ZR_MAX_PARSED ((size_t)8 << 20)
+
 /* --- meta_read.c ------------------------------------------------------------------- */
 
 /* A field inside of fields: a list on the stack, innermost first. */

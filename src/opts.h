@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include "buf.h"
 #include "err.h"
 #include "render.h"
 #include "util.h"
@@ -28,22 +29,29 @@ struct zr_opts {
 	uid_t uid; /* of files; the mounting user's by default */
 	gid_t gid;
 	mode_t umask;           /* 0 by default */
-	uint64_t cache_bytes;   /* cache=SIZE, 256 MiB by default */
+	uint64_t cache_bytes;   /* cache=SIZE, 256 MiB by default, at least 1 MiB */
 	unsigned int size_wait; /* seconds, 30 by default; 0: never wait */
 	char *log_file;         /* log=FILE */
 	struct zr_render_opts render;
-	/* For libfuse: "-o" arguments of the mount itself (allow_other, auto_unmount,
-	 * fsname, subtype, ro, nosuid, nodev, ...), joined by commas. */
+	/* For libfuse: "-o" arguments that the user gave for the mount itself
+	 * (allow_other, auto_unmount, fsname, ...), joined by commas, values escaped; may
+	 * be empty. What always holds (ro, nosuid, nodev, subtype) is added by mount.h.
+	 */
 	char *fuse_opts;
 };
 
 /* -EINVAL and one line that names the argument at fault. `-o` values may come in several
  * -o, commas in a value are escaped by a backslash; the last of equals wins. What
- * mount(8) adds is accepted: rw is refused, ro, dev, suid, exec, noatime, _netdev and
- * the like are taken and ignored (the mount is always ro, nosuid, nodev). */
+ * mount(8) adds is accepted: ro, rw (it passes that whenever ro was not given), dev,
+ * suid, exec, noatime, _netdev and the like are taken and ignored (the mount is always
+ * ro, nosuid, nodev). --help and --version end the parsing where they stand. */
 ZR_MUST_CHECK int zr_opts_parse(int argc, char **argv, struct zr_opts *ret,
                                 struct zr_err *reterr);
 void zr_opts_done(struct zr_opts *o);
 
-/* The text of --help, generated from the table. */
+/* Appends the value of an option as it is written in a list: with a backslash before each
+ * comma and backslash. */
+void zr_opts_escape(struct zr_buf *out, const char *value);
+
+/* Appends the text of --help, generated from the table. */
 void zr_opts_help(struct zr_buf *out);

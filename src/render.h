@@ -48,7 +48,8 @@ struct zr_line *zr_line_new_csv(const struct zr_array *a, const struct zr_layout
                                 const struct zr_render_opts *o);
 void zr_line_free(struct zr_line *line); /* NULL is allowed */
 
-/* The header line of records.csv, LF included, into an empty buffer. */
+/* The header line of records.csv, LF included, into an empty buffer. -ENOMEM; -EFBIG when
+ * it would be longer than ZR_MAX_METADATA: sub-arrays multiply names. */
 ZR_MUST_CHECK int zr_csv_header(const struct zr_array *a, const struct zr_layout *l,
                                 struct zr_buf *ret);
 
@@ -59,7 +60,7 @@ bool zr_line_has_index(const struct zr_line *line);
 /* Most bytes that one line can have, indices included; UINT64_MAX for variable length. */
 uint64_t zr_line_max(const struct zr_line *line);
 
-/* Bytes of one record's line, LF included, index digits not. */
+/* Bytes of one record's line, LF included, index digits not. Never 0. */
 uint64_t zr_line_len(const struct zr_line *line, const uint8_t *rec);
 
 /*
@@ -79,7 +80,8 @@ char *zr_line_put_one(const struct zr_line *line, const uint8_t *rec,
 
 /*
  * Skip records of a run whose lines end at or before `bytes`: returns how many, at most
- * n; *ret_bytes is their length, index digits included.
+ * n; *ret_bytes is their length, index digits included. Runs of stride 0 take the time
+ * of one record, whatever n.
  */
 uint64_t zr_line_skip_run(const struct zr_line *line, const uint8_t *rec, uint64_t stride,
                           uint64_t n, const uint64_t *index, uint64_t bytes,
@@ -96,7 +98,8 @@ struct zr_measure *zr_measure_new(const struct zr_array *a, const struct zr_layo
 void zr_measure_free(struct zr_measure *m);                        /* NULL is allowed */
 uint32_t zr_measure_files(const struct zr_measure *m); /* nleaves + nlevels + 1 */
 
-/* Adds to sums[file] the zr_line_len() of the n records of a run. */
+/* Adds to sums[file] the zr_line_len() of the n records of a run. A sum that does not
+ * fit becomes UINT64_MAX and stays it. Runs of stride 0 take the time of one record. */
 void zr_measure_run(const struct zr_measure *m, const uint8_t *rec, uint64_t stride,
                     uint64_t n, uint64_t *sums);
 

@@ -16,10 +16,12 @@
  *
  * This module knows neither FUSE nor arrays.
  *
- * Layer 1. May include layer 0.
+ * Layer 1. May include asker.h and layer 0.
  *
  * Memory: a job belongs to the queue from zr_queue_add() until its `done` was called.
- * Threads: all functions from any thread. One lock for the queue.
+ * Threads: all functions from any thread, also from within a job's own functions. One
+ *          lock for the queue, which is never held while one of those runs. The
+ *          threads have all signals blocked but those that report a crash.
  */
 #pragma once
 
@@ -35,6 +37,7 @@
 enum zr_job_result { ZR_JOB_DONE, ZR_JOB_PARK };
 
 struct zr_queue;
+struct zr_lane;
 
 struct zr_job {
 	/* Set by whoever adds it. */
@@ -56,15 +59,19 @@ struct zr_job {
 	/* For run() to look at between steps: give up soon. */
 	atomic_bool abandoned;
 
-	/* The queue's own. */
-	atomic_bool interrupted;
-	struct zr_job *next, *prev;
+	/* The queue's own, guarded by its lock. */
+	bool interrupted;
 	int state;
+	unsigned int pins;    /* threads that look at it without the lock */
+	struct zr_lane *lane; /* jobs of the same key */
+	struct zr_job *next, *prev;
+	struct zr_job *poll_next, *poll_prev;
 };
 
 struct zr_queue *zr_queue_new(void); /* NULL: no memory, or no thread could be started */
 
-/* Stops: abandons all jobs, waits for those that are running. */
+/* Stops: abandons all jobs, waits for those that are running. Not from within a job. A
+ * job that one of them adds meanwhile is abandoned at once. NULL is allowed. */
 void zr_queue_free(struct zr_queue *q);
 
 /* The job must be all zero but for what its comments say. Never fails: with no thread to
@@ -76,7 +83,8 @@ void zr_queue_wake(struct zr_queue *q, const void *what);
 
 /* The asker was signalled: from now on /proc/<tid>/status is polled every ZR_PARK_TICK
  * milliseconds, and the job abandoned when SIGKILL is pending there or the thread is
- * gone. Other signals change nothing. Safe until the job's `done` has returned. */
+ * gone. Other signals change nothing. Safe until the job's `done` has returned, and
+ * also before zr_queue_add(). */
 void zr_queue_interrupt(struct zr_queue *q, struct zr_job *job);
 
 /*
@@ -85,7 +93,8 @@ void zr_queue_interrupt(struct zr_queue *q, struct zr_job *job);
  * for a store cost nothing, and many that compute do not trample each other.
  */
 struct zr_gate;
-struct zr_gate *zr_gate_new(unsigned int width); /* 0: number of usable cores */
-void zr_gate_free(struct zr_gate *g);
+struct zr_gate *zr_gate_new(unsigned int width); /* 0: number of usable cores. NULL: no
+                                                  * memory */
+void zr_gate_free(struct zr_gate *g);            /* nobody is inside; NULL is allowed */
 void zr_gate_enter(struct zr_gate *g);
 void zr_gate_leave(struct zr_gate *g);

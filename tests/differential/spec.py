@@ -248,7 +248,7 @@ def array_v3(rng, most):
     if kind == "struct":
         wanted |= {"structured": .2, "packed_fill": .15, "object_fields": .06, "bare_fill": .4 if len(spec["type"]["configuration"]["fields"]) == 1 else 0}
     spec["forms"] = [f for f, p in wanted.items() if chance(rng, p)]
-    if kind == "string" and chance(rng, .08):
+    if kind == "string" and rank and chance(rng, .08):
         spec["forms"].append("raw_strings")
     return spec
 

@@ -84,7 +84,7 @@ def serializer(spec, vlen):
     before = [codec({"name": "numcodecs." + f["id"], "configuration": {k: v for k, v in f.items() if k != "id"}}) for f in inner]
     for level in reversed(spec.get("shards", [])):
         if "transpose" in level:
-            before.append(TransposeCodec(order=level["transpose"]))
+            before.insert(0, TransposeCodec(order=level["transpose"]))     # the others flatten
         bottom = ShardingCodec(chunk_shape=tuple(level["chunks"]), codecs=[*before, bottom, *map(codec, level["codecs"])],
                                index_codecs=index_codecs(level["index"]), index_location=level["location"])
         before = []

@@ -17,10 +17,11 @@ bats_require_minimum_version 1.8.0
 HERE=$BATS_TEST_DIRNAME
 FIXTURES=${FIXTURES:-$HERE/../../fixtures}
 PYTHON=${PYTHON:-/usr/bin/python3}
-export LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1
+export LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$HERE
 
 MOUNTS=()        # in the order of mounting
 declare -gA PID=() # of each mount's program
+BATS_TEST_TMPDIR=$(realpath "$BATS_TEST_TMPDIR") # as /proc/self/mountinfo has it
 LOG=$BATS_TEST_TMPDIR/log
 MNT=$BATS_TEST_TMPDIR/mnt
 
@@ -37,7 +38,8 @@ need_fuse() {
 
 need_root() { [ "$(id -u)" = 0 ] || skip "needs root"; }
 
-is_mounted() { awk -v d="$(realpath -ms "$1")" '$5 == d { found = 1 } END { exit !found }' /proc/self/mountinfo; }
+# Looks at the table only: a dead mount must not be touched.
+is_mounted() { awk -v d="$1" '$5 == d { found = 1 } END { exit !found }' /proc/self/mountinfo; }
 
 # start DIR COMMAND...: runs what mounts at DIR in the foreground, and returns once the mount answers.
 start() {
@@ -45,7 +47,8 @@ start() {
   shift
   need_fuse
   mkdir -p "$dir"
-  "$@" >>"$LOG" 2>&1 </dev/null 3>&- & # bats waits for everyone who holds descriptor 3
+  # Bats waits for everyone who holds descriptor 3; a shell without job control lets its jobs ignore SIGINT.
+  env --default-signal=INT,QUIT "$@" >>"$LOG" 2>&1 </dev/null 3>&- &
   PID[$dir]=$!
   MOUNTS+=("$dir")
   for _ in $(seq 600); do
@@ -120,9 +123,10 @@ stop_all() {
   rm -f "$BATS_TEST_TMPDIR/hold" "$BATS_TEST_TMPDIR/fail" # lets go of who waits for slowfs
   for ((i = ${#MOUNTS[@]} - 1; i >= 0; i--)); do
     dir=${MOUNTS[i]}
-    if is_mounted "$dir"; then
+    for _ in 1 2 3 4; do # there may be several, one on another
+      is_mounted "$dir" || break
       limit 10 fusermount3 -u "$dir" 2>/dev/null || limit 10 fusermount3 -uz "$dir" 2>/dev/null || true
-    fi
+    done
     if [ -n "${PID[$dir]:-}" ]; then
       ended "${PID[$dir]}" 2 2>/dev/null || kill -KILL "${PID[$dir]}" 2>/dev/null || true
     fi

@@ -37,6 +37,7 @@ while True:
         break
     total += n
     digest.update(buffer.raw[:n])
+signal.setitimer(signal.ITIMER_REAL, 0)
 size = os.fstat(fd).st_size
 if size != total:
     sys.exit(f"{total} bytes were read of {size}")

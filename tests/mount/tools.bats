@@ -160,7 +160,7 @@ find . -name 'rec*' | sort
 test -s n
 1| test ! -s x
 perl -e 'print -s "n"'
-perl -e 'print join ",", map { -s } <*>' | tr , '\n' | grep -v '^4096$' | head -n 3
+perl -e 'print join ",", map { -s } grep { -f } <*>'
 "$PYTHON" -c 'import os; print(os.path.getsize("x"))'
 EOF
 }

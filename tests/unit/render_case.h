@@ -2,9 +2,9 @@
 /*
  * render_case.h - arrays for the tests of rendering: read from a file, or random
  *
- * The file data/render_cases.txt was made in Python by the model of the file formats
- * (oracle/reference.py of the project's design): random types and records, and what the
- * model makes of them. A case is
+ * The file data/render_cases.txt was made in Python by the reference model of a mount,
+ * which shares nothing with this program: random types and records, and what the model
+ * makes of them. A case is
  *
  *   case NDIM SHAPE... dims|nodims NAME...     ~ for a dimension without a name
  *   type KIND SIZE BIG UNIT SCALE              UNIT as enum zr_unit
@@ -352,7 +352,9 @@ static inline void case_random(uint64_t *state, struct render_case *c)
 	a->ndim = (uint32_t)random_below(state, 4);
 	a->nrecords = 1;
 	for (uint32_t i = 0; i < a->ndim; i++) {
-		a->shape[i] = 1 + random_below(state, i + 1 == a->ndim ? 120 : 2);
+		a->shape[i] = 1 + random_below(state, i + 1 < a->ndim          ? 2
+		                                      : random_below(state, 4) ? 9
+		                                                               : 120);
 		a->nrecords *= a->shape[i];
 	}
 	c->n = a->nrecords;

@@ -200,8 +200,24 @@ static void sizes_that_cannot_be_are_refused(void)
 	/* Each step wants eight times what the next one decodes to. */
 	for (int i = 0; i < ZR_MAX_CODECS; i++)
 		CHECK_INT(zr_codecs_add_cast(wide, "astype", &i1, &f8, NULL), 0);
-	check_refused(wide, "abcdefgh", 8, 1000, 1000, -EUCLEAN, "more than the 1050576");
+	check_refused(wide, "abcdefgh", 8, 1000, 1000, -EUCLEAN, "more than the 1056576");
 	check_refused(wide, "abcdefgh", 8, UINT64_MAX - 1, 0, -EUCLEAN, "");
+}
+
+/* A codec of numbers may store more than it decodes to, whatever `max` says. */
+static void a_large_chunk_may_be_stored_eight_times_as_large(void)
+{
+	ZR_CLEANUP(codecs_freep) struct zr_codecs *c = zr_codecs_new();
+	ZR_CLEANUP(zr_buf_done) struct zr_buf out = {0};
+	struct zr_buf in = {0};
+	size_t n = 300000;
+
+	CHECK_INT(zr_codecs_add_cast(c, "astype", &u1, &f8, NULL), 0);
+	CHECK_INT(zr_buf_reserve(&in, 8 * n), 0);
+	memset(in.data, 0, 8 * n);
+	in.len = 8 * n;
+	CHECK_INT(zr_codecs_decode(c, &in, n, 0, &out, NULL), 0);
+	CHECK_INT(out.len, n);
 }
 
 static void what_follows_a_frame_is_not_ignored(void)
@@ -229,6 +245,11 @@ static void what_follows_a_frame_is_not_ignored(void)
 
 		check_decodes(c, row[i].frame, row[i].n, "hi", 2);
 		memcpy(more, row[i].frame, row[i].n);
+		if (row[i].add == zr_codecs_add_zlib) {
+			memcpy(more + row[i].n, row[i].frame, row[i].n);
+			check_refused(c, more, 2 * row[i].n, 4, 4, -EUCLEAN,
+			              "10 bytes follow the stream");
+		}
 		more[row[i].n] = 'x';
 		check_refused(c, more, row[i].n + 1, 2, 2, -EUCLEAN, "codec 'x': ");
 		check_refused(c, more, row[i].n + 20, UNKNOWN, 200, -EUCLEAN,
@@ -468,6 +489,7 @@ int main(void)
 	RUN(known_checksums_are_accepted);
 	RUN(known_numbers_are_decoded);
 	RUN(sizes_that_cannot_be_are_refused);
+	RUN(a_large_chunk_may_be_stored_eight_times_as_large);
 	RUN(what_follows_a_frame_is_not_ignored);
 	RUN(bytes_behind_a_blosc_frame_are_ignored);
 	RUN(an_empty_input_is_refused);

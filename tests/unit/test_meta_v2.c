@@ -8,7 +8,7 @@ static void ordinary_array_is_understood(void)
 		.dtype = "'>i4'",
 		.chunks = "[2,3]",
 		.compressor = "{'id':'blosc','cname':'lz4','clevel':5,'shuffle':1,'"
-	                      "blocksize':0}",
+			      "blocksize':0}",
 		.filters = "[{'id':'shuffle','elementsize':4},{'id':'zlib','level':1}]",
 		.fill = "1",
 		.extra = ",'order':'F','written_by':'something'",
@@ -170,7 +170,7 @@ static void struct_is_a_packed_list_of_fields(void)
 		.dtype =
 			"[['a','<i4'],['b','>f8'],['','|V3'],['z','<i2',[2,2]],"
 			"['p',[['x','<f4'],['n','>u2']],[3]],[['Title','t'],'|S0'],"
-			"['s','<i2',[]],['one','|u1',1],['none','<f8',[0,9]],['','|V1']]",
+			"['s','|V2',[]],['one','|u1',1],['none','<f8',[0,9]],['','|V1']]",
 		.fill = "null"});
 	const struct zr_field *f = m.array->type.fields;
 	static const struct {
@@ -245,14 +245,14 @@ static void every_codec_id_is_known(void)
 		"{'id':'lzma','format':1,'check':-1,'preset':null,'filters':null}",
 		"{'id':'lzma','format':2}",
 		"{'id':'lzma','format':3,'filters':[{'id':3,'dist':4},{'id':33,'preset':"
-	        "1}]}",
+		"1}]}",
 		"{'id':'blosc','cname':'zstd','clevel':5,'shuffle':-1,'blocksize':0}",
 		"{'id':'base64'}",
 		"{'id':'shuffle'}",
 		"{'id':'delta','dtype':'<i4','astype':'|i1'}",
 		"{'id':'delta','dtype':'>i4'}",
 		"{'id':'fixedscaleoffset','scale':10,'offset':1000.5,'dtype':'<f8','"
-	        "astype':'|u1'}",
+		"astype':'|u1'}",
 		"{'id':'quantize','digits':2,'dtype':'<f8','astype':'<f4'}",
 		"{'id':'astype','encode_dtype':'<f4','decode_dtype':'>f8'}",
 		"{'id':'bitround','keepbits':5}",

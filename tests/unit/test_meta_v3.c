@@ -451,6 +451,54 @@ static void array_codecs_come_first_in_the_chain(void)
 	}
 }
 
+/* Chunks as zarr-python 3.4 stores them: the type strings say little, the codec big. */
+static void computing_codecs_work_in_the_stored_order(void)
+{
+	static const struct {
+		const char *type, *codec, *stored, *want;
+		size_t stored_len, want_len;
+	} row[] = {
+		{"'int32'",
+	         "{'name':'numcodecs.delta','configuration':{'dtype':'<i4','astype':'<i2'"
+	         "}}",
+	         "\0\x0a\0\2\xff\xff\0\x09", "\0\0\0\x0a\0\0\0\x0c\0\0\0\x0b\0\0\0\x14",
+	         8, 16},
+		{"'float64'",
+	         "{'name':'numcodecs.fixedscaleoffset','configuration':{'offset':1000,"
+	         "'scale':10,'dtype':'float64','astype':'int16'}}",
+	         "\0\0\0\5\0\x14\0\0",
+	         "\x40\x8f\x40\0\0\0\0\0\x40\x8f\x44\0\0\0\0\0"
+	         "\x40\x8f\x50\0\0\0\0\0\x40\x8f\x40\0\0\0\0\0",
+	         8, 32},
+		{"'float64'",
+	         "{'name':'numcodecs.astype','configuration':{'encode_dtype':'<f4',"
+	         "'decode_dtype':'<f8'}}",
+	         "\x3f\x80\0\0\x3f\xc0\0\0\x40\0\0\0\x40\x40\0\0",
+	         "\x3f\xf0\0\0\0\0\0\0\x3f\xf8\0\0\0\0\0\0"
+	         "\x40\0\0\0\0\0\0\0\x40\x08\0\0\0\0\0\0",
+	         16, 32},
+	};
+
+	for (size_t i = 0; i < ZR_COUNT(row); i++) {
+		ZR_CLEANUP(zr_buf_done) struct zr_buf stored = {0};
+		ZR_CLEANUP(zr_buf_done) struct zr_buf got = {0};
+		struct zr_meta m;
+		char codecs[300];
+
+		sprintf(codecs, "[%s,{'name':'bytes','configuration':{'endian':'big'}}]",
+		        row[i].codec);
+		m = parse_v3((struct doc_v3){.type = row[i].type, .codecs = codecs});
+		CHECK_STR(m.why.text, "");
+		CHECK(m.array->type.big);
+		zr_buf_add(&stored, row[i].stored, row[i].stored_len);
+		CHECK_INT(zr_codecs_decode(m.array->levels[0].codecs, &stored,
+		                           row[i].want_len, row[i].want_len, &got, NULL),
+		          0);
+		CHECK_MEM(got.data, got.len, row[i].want, row[i].want_len);
+		zr_meta_done(&m);
+	}
+}
+
 static void zero_chunk_is_one_on_an_axis_without_elements(void)
 {
 	struct zr_meta m = parse_v3((struct doc_v3){.shape = "[3,0]", .chunks = "[2,0]"});
@@ -768,6 +816,36 @@ static void structs_are_bounded(void)
 	}
 }
 
+static void documents_are_bounded(void)
+{
+	static const char group[] =
+		"{\"zarr_format\":3,\"node_type\":\"group\",\"%s\":\"%*s\"}";
+	struct zr_meta m;
+	char *s;
+	int n;
+
+	/* 9 MiB of white space, as attributes and as something else; then 65 MiB. */
+	n = asprintf(&s, group, "attributes", 9 << 20, "");
+	CHECK(n > 0);
+	CHECK_INT(zr_meta_parse_v3((struct zr_doc){s, (size_t)n}, &m), 0);
+	CHECK_STR(m.why.text, "");
+	CHECK_INT(m.attributes.len, (9 << 20) + 2);
+	zr_meta_done(&m);
+	free(s);
+
+	n = asprintf(&s, group, "other", 9 << 20, "");
+	CHECK(n > 0);
+	CHECK_INT(zr_meta_parse_v3((struct zr_doc){s, (size_t)n}, &m), 0);
+	CHECK_STR(m.why.text, "larger than 8 MiB besides attributes (zarr.json)");
+	CHECK(!m.has_attributes);
+	zr_meta_done(&m);
+	free(s);
+
+	CHECK_INT(zr_meta_parse_v3((struct zr_doc){"{}", (size_t)65 << 20}, &m), 0);
+	CHECK_STR(m.why.text, "larger than 64 MiB (zarr.json)");
+	zr_meta_done(&m);
+}
+
 int main(void)
 {
 	RUN(ordinary_array_is_understood);
@@ -784,6 +862,7 @@ int main(void)
 	RUN(shards_become_levels);
 	RUN(index_may_be_big_and_without_checksum);
 	RUN(array_codecs_come_first_in_the_chain);
+	RUN(computing_codecs_work_in_the_stored_order);
 	RUN(zero_chunk_is_one_on_an_axis_without_elements);
 	RUN(no_dimensions_are_one_record);
 	RUN(refused_types_are_named);
@@ -792,5 +871,6 @@ int main(void)
 	RUN(refused_members_are_named);
 	RUN(other_grids_are_refused_by_name);
 	RUN(structs_are_bounded);
+	RUN(documents_are_bounded);
 	return EXIT_SUCCESS;
 }

@@ -233,8 +233,11 @@ static void check_line(struct zr_line *own_line, const struct render_case *c,
 
 		run_index(&c->a, at, first);
 		check_run(own_line, &c->a, rec, size, run, first, state);
-		if (at == 0)
-			check_run(own_line, &c->a, rec, 0, run, first, state);
+		if (at > 0)
+			continue;
+		/* A run of fill values, and one of every other record. */
+		check_run(own_line, &c->a, rec, 0, run, first, state);
+		check_run(own_line, &c->a, rec, 2 * size, (run + 1) / 2, first, state);
 	}
 	zr_line_free(own_line);
 }
@@ -266,7 +269,7 @@ static void twins_agree_for_random_arrays(void)
 {
 	uint64_t state = 20261130;
 
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < 40; i++) {
 		struct render_case c;
 
 		case_random(&state, &c);
@@ -344,6 +347,145 @@ static void small_numbers_use_their_low_bits(void)
 	check_scalar(&c8, "\x3c\x7e", &opts, "1.0\tnan\n", "[1.0,null]\n");
 }
 
+/* The line of one record, as a string. */
+static void put_string(struct zr_line *own_line, const void *rec, char *out)
+{
+	uint64_t len;
+
+	CHECK(own_line);
+	len = zr_line_len(own_line, rec);
+	CHECK(zr_line_put_one(own_line, rec, NULL, out) == out + len);
+	CHECK(len <= zr_line_max(own_line));
+	out[len] = '\0';
+	zr_line_free(own_line);
+}
+
+/* What DESIGN says of each ASCII character, written down once more. */
+static void want_text(char c, char *out)
+{
+	static const char *const names = "\\\\\tt\nn\rr";
+
+	for (const char *p = names; *p; p += 2)
+		if (*p == c) {
+			sprintf(out, "\\%c", p[1]);
+			return;
+		}
+	if (c == 0)
+		strcpy(out, "\\0");
+	else if (c < 32 || c == 127)
+		sprintf(out, "\\x%02x", c);
+	else
+		sprintf(out, "%c", c);
+}
+
+static void want_json(char c, char *out)
+{
+	static const char *const names = "\\\\\"\"\tt\nn\rr\bb\ff";
+
+	for (const char *p = names; *p; p += 2)
+		if (*p == c) {
+			sprintf(out, "\\%c", p[1]);
+			return;
+		}
+	if (c < 32 || c == 127)
+		sprintf(out, "\\u%04x", c);
+	else
+		sprintf(out, "%c", c);
+}
+
+static void check_ascii(char c, unsigned int at)
+{
+	const struct zr_type types[] = {{.kind = ZR_CHARS, .size = 10},
+	                                {.kind = ZR_UTF32, .size = 40},
+	                                {.kind = ZR_UTF32, .size = 40, .big = true}};
+	char text[8], json[8], want[3][64], got[64];
+	uint8_t recs[3][40] = {0};
+	bool quoted = c == '"' || c == ',' || c == '\r' || c == '\n';
+
+	for (unsigned int i = 0; i < 10; i++) {
+		uint8_t byte = i == at ? (uint8_t)c : 'a';
+
+		recs[0][i] = recs[1][4 * i] = recs[2][4 * i + 3] = byte;
+	}
+	want_text(c, text);
+	want_json(c, json);
+	sprintf(want[0], "%.*s%s%.*s\n", at, "aaaaaaaaaa", text, 9 - at, "aaaaaaaaaa");
+	sprintf(want[1], "\"%.*s%s%.*s\"\n", at, "aaaaaaaaaa", json, 9 - at,
+	        "aaaaaaaaaa");
+	sprintf(want[2], "%s%.*s%s%c%.*s%s\n", quoted ? "\"" : "", at, "aaaaaaaaaa",
+	        c == '"' ? "\"" : "", c ? c : 1, 9 - at, "aaaaaaaaaa",
+	        quoted ? "\"" : "");
+	for (size_t i = 0; i < ZR_COUNT(types); i++) {
+		struct zr_array a = {.type = types[i], .nrecords = 1};
+		ZR_CLEANUP(zr_layout_done) struct zr_layout l = {0};
+
+		CHECK_INT(zr_layout_build(&types[i], &l), 0);
+		put_string(zr_line_new_text(&l, 0, &opts), recs[i], got);
+		CHECK_STR(got, want[0]);
+		put_string(zr_line_new_json(&a, &l, 0, &opts), recs[i], got);
+		CHECK_STR(got, want[1]);
+		put_string(zr_line_new_csv(&a, &l, &opts), recs[i], got);
+		if (c == 0)
+			got[at] = 1;
+		CHECK_STR(got, want[2]);
+	}
+}
+
+static void every_character_is_seen_at_every_place(void)
+{
+	for (int c = 0; c < 128; c++)
+		for (unsigned int at = 0; at < 9; at++)
+			check_ascii((char)c, at);
+}
+
+/* Bounds hold for every float of 16 bits and less, and for the longest of the others. */
+static void no_float_is_longer_than_its_bound(void)
+{
+	for (int f = ZR_F16; f <= ZR_F4_E2M1FN; f++) {
+		struct zr_type t = {.kind = ZR_FLOAT,
+		                    .flt = (enum zr_float)f,
+		                    .size = zr_float_size((enum zr_float)f)};
+		ZR_CLEANUP(zr_layout_done) struct zr_layout l = {0};
+		struct zr_line *line;
+
+		CHECK_INT(zr_layout_build(&t, &l), 0);
+		line = zr_line_new_text(&l, 0, &opts);
+		for (uint32_t code = 0; code < (t.size == 2 ? 65536U : 256U); code++) {
+			uint8_t rec[2] = {(uint8_t)code, (uint8_t)(code >> 8)};
+
+			CHECK(zr_line_len(line, rec) <= zr_line_max(line));
+		}
+		zr_line_free(line);
+	}
+}
+
+static void the_longest_floats_reach_their_bound(void)
+{
+	static const struct {
+		enum zr_float f;
+		uint64_t bits;
+		const char *want;
+	} row[] = {
+		{ZR_F64, UINT64_C(0x8010000000000000), "-2.2250738585072014e-308\n"},
+		{ZR_F32, 0xda0e1bc9, "-9999999000000000.0\n"},
+		{ZR_F32, 0xb9017428, "-0.0001234567\n"},
+	};
+
+	for (size_t i = 0; i < ZR_COUNT(row); i++) {
+		struct zr_type t = {.kind = ZR_FLOAT,
+		                    .flt = row[i].f,
+		                    .size = zr_float_size(row[i].f)};
+		ZR_CLEANUP(zr_layout_done) struct zr_layout l = {0};
+		uint8_t rec[8];
+		char got[64];
+
+		CHECK_INT(zr_layout_build(&t, &l), 0);
+		zr_store_uint(rec, row[i].bits, (unsigned int)t.size, false);
+		put_string(zr_line_new_text(&l, 0, &opts), rec, got);
+		CHECK_STR(got, row[i].want);
+	}
+}
+
 static void names_with_lone_surrogates_get_one_replacement_each(void)
 {
 	struct zr_field f = {.name = (char *)"a\xed\xa0\x80\xff",
@@ -369,8 +511,9 @@ static void names_with_lone_surrogates_get_one_replacement_each(void)
 static void endless_header_lines_are_refused(void)
 {
 	static uint64_t shape[] = {UINT64_C(1) << 25};
-	struct zr_field f = {.name = (char *)"field",
-	                     .name_len = 5,
+	static char name[1 << 20];
+	struct zr_field f = {.name = name,
+	                     .name_len = sizeof(name),
 	                     .ndim = 1,
 	                     .shape = shape,
 	                     .count = UINT64_C(1) << 25,
@@ -381,6 +524,7 @@ static void endless_header_lines_are_refused(void)
 	ZR_CLEANUP(zr_layout_done) struct zr_layout l = {0};
 	struct zr_buf head = {0};
 
+	memset(name, 'n', sizeof(name));
 	CHECK_INT(zr_layout_build(&t, &l), 0);
 	CHECK_INT(zr_csv_header(&a, &l, &head), -EFBIG);
 	CHECK(head.data == NULL);
@@ -422,6 +566,9 @@ int main(void)
 	RUN(twins_agree_for_random_arrays);
 	RUN(nonfinite_numbers_are_null_or_strings);
 	RUN(small_numbers_use_their_low_bits);
+	RUN(every_character_is_seen_at_every_place);
+	RUN(no_float_is_longer_than_its_bound);
+	RUN(the_longest_floats_reach_their_bound);
 	RUN(names_with_lone_surrogates_get_one_replacement_each);
 	RUN(endless_header_lines_are_refused);
 	RUN(long_fill_runs_are_skipped_in_closed_form);

@@ -190,7 +190,7 @@ static void every_range_is_read_exactly(void)
 			CHECK_INT(zr_store_get_range(s, "c/0/1", at, n, out, &err), want);
 			CHECK_INT(err.code, want);
 			if (want == 0)
-				CHECK(memcmp(out, "0123456789" + at, n) == 0);
+				CHECK(memcmp(out, &"0123456789"[at], n) == 0);
 			CHECK_INT(out[want == 0 ? n : 0], '.');
 		}
 	}

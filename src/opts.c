@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One table holds every option: its name, its argument, what sets it, and its text. The
+ * parser, --help and the test that compares the manual all read that table.
+ */
+#include "opts.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "buf.h"
+
+#define CACHE_MIN ((uint64_t)1 << 20)
+#define CACHE_DEFAULT ((uint64_t)256 << 20)
+#define CACHE_MAX ((uint64_t)1 << 60)
+#define SIZE_WAIT_DEFAULT 30
+#define SIZE_WAIT_MAX 86400
+
+/* What is read so far. */
+struct parser {
+	struct zr_opts o;
+	struct zr_buf fuse; /* becomes o.fuse_opts */
+	bool allow_other, allow_root;
+	uint32_t missing, nonfinite; /* which of their words */
+	unsigned int operands;
+};
+
+struct opt {
+	const char *name; /* as in -o; NULL: the head line of a group */
+	const char *arg;  /* what is to be given behind '='; NULL: nothing is */
+	int (*set)(struct parser *p, const struct opt *opt, const char *value,
+	           struct zr_err *reterr);
+	size_t at; /* what is set: an offset in struct parser, */
+	uint32_t max;
+	const char *help;
+};
+
+static void opts_parser_done(struct parser *p)
+{
+	zr_opts_done(&p->o);
+	zr_buf_done(&p->fuse);
+}
+
+static void *opts_at(struct parser *p, const struct opt *opt)
+{
+	return (char *)p + opt->at;
+}
+
+/* Decimal or octal digits: strtoull() alone takes signs and blanks too. */
+static ZR_MUST_CHECK bool opts_digits(const char *s, int base, uint64_t max,
+                                      uint64_t *ret, const char **ret_end)
+{
+	char *end;
+
+	if (*s < '0' || *s > '9')
+		return false;
+	errno = 0;
+	*ret = strtoull(s, &end, base);
+	*ret_end = end;
+	return errno == 0 && *ret <= max;
+}
+
+static int opts_keep(char **where, const char *value)
+{
+	char *copy = strdup(value);
+
+	if (!copy)
+		return -ENOMEM;
+	free(*where);
+	*where = copy;
+	return 0;
+}
+
+/* Hands an option on to libfuse, which unescapes values as we do. */
+static int set_fuse(struct parser *p, const struct opt *opt, const char *value,
+                    struct zr_err *reterr)
+{
+	(void)reterr;
+	if (p->fuse.len)
+		zr_buf_addc(&p->fuse, ',');
+	zr_buf_adds(&p->fuse, opt->name);
+	if (value) {
+		zr_buf_addc(&p->fuse, '=');
+		zr_opts_escape(&p->fuse, value);
+	}
+	return zr_buf_check(&p->fuse);
+}
+
+static int set_flag(struct parser *p, const struct opt *opt, const char *value,
+                    struct zr_err *reterr)
+{
+	(void)value, (void)reterr;
+	*(bool *)opts_at(p, opt) = true;
+	return 0;
+}
+
+static int set_flag_and_fuse(struct parser *p, const struct opt *opt, const char *value,
+                             struct zr_err *reterr)
+{
+	*(bool *)opts_at(p, opt) = true;
+	return set_fuse(p, opt, value, reterr);
+}
+
+static int set_string(struct parser *p, const struct opt *opt, const char *value,
+                      struct zr_err *reterr)
+{
+	(void)reterr;
+	return opts_keep(opts_at(p, opt), value);
+}
+
+/* opt->arg holds the two words, as in "fill|error". */
+static int set_word(struct parser *p, const struct opt *opt, const char *value,
+                    struct zr_err *reterr)
+{
+	const char *second = strchr(opt->arg, '|') + 1;
+	int first_len = (int)(second - opt->arg) - 1;
+	bool is_second = strcmp(value, second) == 0;
+
+	if (!is_second && (strncmp(value, opt->arg, (size_t)first_len) != 0 ||
+	                   value[first_len] != '\0'))
+		return zr_err_set(reterr, -EINVAL, "%s=%s: must be %.*s or %s", opt->name,
+		                  value, first_len, opt->arg, second);
+	*(uint32_t *)opts_at(p, opt) = is_second;
+	return 0;
+}
+
+static int set_number(struct parser *p, const struct opt *opt, const char *value,
+                      struct zr_err *reterr)
+{
+	const char *end;
+	uint64_t n;
+
+	if (!opts_digits(value, 10, opt->max, &n, &end) || *end)
+		return zr_err_set(reterr, -EINVAL, "%s=%s: not a number from 0 to %u",
+		                  opt->name, value, opt->max);
+	*(uint32_t *)opts_at(p, opt) = (uint32_t)n;
+	return 0;
+}
+
+static int set_octal(struct parser *p, const struct opt *opt, const char *value,
+                     struct zr_err *reterr)
+{
+	const char *end;
+	uint64_t n;
+
+	if (!opts_digits(value, 8, opt->max, &n, &end) || *end)
+		return zr_err_set(reterr, -EINVAL,
+		                  "%s=%s: not an octal number from 0 to %o", opt->name,
+		                  value, opt->max);
+	*(uint32_t *)opts_at(p, opt) = (uint32_t)n;
+	return 0;
+}
+
+static int set_size(struct parser *p, const struct opt *opt, const char *value,
+                    struct zr_err *reterr)
+{
+	static const char units[] = "KkMmGgTt";
+	const char *end = NULL;
+	unsigned int shift = 0;
+	uint64_t n;
+	bool fits = opts_digits(value, 10, CACHE_MAX, &n, &end);
+
+	if (end && *end) {
+		const char *unit = strchr(units, *end);
+
+		shift = unit ? 10 * (1 + (unsigned int)(unit - units) / 2) : 0;
+		end += unit ? 1 : 0;
+	}
+	if (!end || *end)
+		return zr_err_set(reterr, -EINVAL, "%s=%s: not a size (like 512M)",
+		                  opt->name, value);
+	if (!fits || n > CACHE_MAX >> shift)
+		return zr_err_set(reterr, -EINVAL, "%s=%s: too large", opt->name, value);
+	if (n << shift < CACHE_MIN)
+		return zr_err_set(reterr, -EINVAL, "%s=%s: must be at least 1M",
+		                  opt->name, value);
+	*(uint64_t *)opts_at(p, opt) = n << shift;
+	return 0;
+}
+
+#define AT(member) offsetof(struct parser, member)
+#define NO_OWNER UINT32_MAX /* (uid_t)-1 */
+
+static const struct opt opts_table[] = {
+	{.help = "What the files hold:"},
+	{"missing", "fill|error", set_word, AT(missing), 0,
+         "a chunk that is not stored: the fill value (the\n"
+         "default), or an error for whoever reads it"},
+	{"nonfinite", "null|string", set_word, AT(nonfinite), 0,
+         "NaN and infinities in records.jsonl: null (the\n"
+         "default), or \"NaN\", \"Infinity\", \"-Infinity\""},
+	{"follow_symlinks", NULL, set_flag, AT(o.follow_symlinks), 0,
+         "follow symbolic links that leave the store"},
+
+	{.help = "Memory and time:"},
+	{"cache", "SIZE", set_size, AT(o.cache_bytes), 0,
+         "memory for decoded chunks, like 512M or 2G (default\n"
+         "256M, at least 1M)"},
+	{"size_wait", "SECONDS", set_number, AT(o.size_wait), SIZE_WAIT_MAX,
+         "how long a program may be kept waiting for the size\n"
+         "of a text file (default 30; 0: not at all)"},
+
+	{.help = "Owner and access:"},
+	{"uid", "N", set_number, AT(o.uid), NO_OWNER - 1,
+         "owner of all files (default: you)"},
+	{"gid", "N", set_number, AT(o.gid), NO_OWNER - 1,
+         "group of all files (default: yours)"},
+	{"umask", "OCTAL", set_octal, AT(o.umask), 0777,
+         "permissions to take away (default 0)"},
+	{"allow_other", NULL, set_flag_and_fuse, AT(allow_other), 0,
+         "let other users in (unless you are root, needs\n"
+         "user_allow_other in /etc/fuse.conf)"},
+	{"allow_root", NULL, set_flag_and_fuse, AT(allow_root), 0,
+         "let root in (needs the same)"},
+	{"default_permissions", NULL, set_flag_and_fuse, AT(o.default_permissions), 0,
+         "let the kernel enforce owner and permissions; for\n"
+         "use with allow_other"},
+
+	{.help = "The mount:"},
+	{"auto_unmount", NULL, set_fuse, 0, 0,
+         "unmount also when zarrfs is killed or crashes"},
+	{"fsname", "NAME", set_fuse, 0, 0,
+         "what df and mount call it (default: STORE's path)"},
+	{"log", "FILE", set_string, AT(o.log_file), 0,
+         "append the log to FILE (default: stderr with -f,\n"
+         "else syslog)"},
+	{"noexec", NULL, set_fuse, 0, 0, "refuse to run files as programs"},
+};
+
+/* What mount(8) and /etc/fstab add or what holds anyway: the mount is read-only, nosuid
+ * and nodev whatever is asked for. mount(8) passes "rw" whenever "ro" was not given. */
+static const char *const opts_ignored[] = {
+	"ro",          "rw",       "dev",     "nodev",    "suid",       "nosuid",
+	"exec",        "atime",    "noatime", "diratime", "nodiratime", "relatime",
+	"strictatime", "lazytime", "sync",    "async",    "dirsync",    "auto",
+	"noauto",      "user",     "nouser",  "users",    "owner",      "group",
+	"_netdev",     "nofail",   "silent",  "defaults", "nonempty",
+};
+
+static const char *const opts_ignored_prefixes[] = {
+	"x-", "X-", "comment=", "user=", "uhelper=", "helper=", "subtype=",
+};
+
+static bool opts_is_ignored(const char *item)
+{
+	for (size_t i = 0; i < ZR_COUNT(opts_ignored); i++)
+		if (strcmp(item, opts_ignored[i]) == 0)
+			return true;
+	for (size_t i = 0; i < ZR_COUNT(opts_ignored_prefixes); i++)
+		if (strncmp(item, opts_ignored_prefixes[i],
+		            strlen(opts_ignored_prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
+/* One "name" or "name=value", unescaped; cut in two here. */
+static int opts_item(struct parser *p, char *item, struct zr_err *reterr)
+{
+	char *value;
+
+	if (opts_is_ignored(item))
+		return 0;
+
+	value = strchr(item, '=');
+	if (value)
+		*value++ = '\0';
+	for (size_t i = 0; i < ZR_COUNT(opts_table); i++) {
+		const struct opt *opt = &opts_table[i];
+
+		if (!opt->name || strcmp(item, opt->name) != 0)
+			continue;
+		if (opt->arg && (!value || !*value))
+			return zr_err_set(reterr, -EINVAL, "%s needs a value: %s=%s",
+			                  item, item, opt->arg);
+		if (!opt->arg && value)
+			return zr_err_set(reterr, -EINVAL, "%s=%s: %s takes no value",
+			                  item, value, item);
+		return opt->set(p, opt, value, reterr);
+	}
+	return zr_err_set(reterr, -EINVAL, "unknown option '%s' in -o", item);
+}
+
+/* Cuts a list at its commas. A backslash makes a comma or a backslash an ordinary
+ * character; before anything else it is one itself. */
+static int opts_list(struct parser *p, const char *list, struct zr_err *reterr)
+{
+	ZR_CLEANUP(zr_freep) char *item = malloc(strlen(list) + 1);
+	size_t len = 0;
+	int r = 0;
+
+	if (!item)
+		return -ENOMEM;
+	for (const char *s = list; r == 0; s++) {
+		if (*s == '\\' && (s[1] == ',' || s[1] == '\\')) {
+			item[len++] = *++s;
+			continue;
+		}
+		if (*s && *s != ',') {
+			item[len++] = *s;
+			continue;
+		}
+		item[len] = '\0';
+		if (len)
+			r = opts_item(p, item, reterr);
+		len = 0;
+		if (!*s)
+			break;
+	}
+	return r;
+}
+
+static int opts_operand(struct parser *p, const char *arg, struct zr_err *reterr)
+{
+	static const char *const what[] = {"STORE", "MOUNTPOINT"};
+
+	if (p->operands == ZR_COUNT(what))
+		return zr_err_set(
+			reterr, -EINVAL,
+			"one argument too many: '%s' (after STORE and MOUNTPOINT)", arg);
+	if (!*arg)
+		return zr_err_set(reterr, -EINVAL, "%s is empty", what[p->operands]);
+	return opts_keep(p->operands++ ? &p->o.mountpoint : &p->o.store, arg);
+}
+
+static int opts_finish(struct parser *p, struct zr_err *reterr)
+{
+	if (p->o.action != ZR_ACTION_MOUNT)
+		return 0;
+	if (p->operands < 2)
+		return zr_err_set(reterr, -EINVAL,
+		                  "%s missing (usage: zarrfs [OPTIONS] STORE MOUNTPOINT; "
+		                  "zarrfs --help says more)",
+		                  p->operands ? "MOUNTPOINT is"
+		                              : "STORE and MOUNTPOINT are");
+	if (p->allow_other && p->allow_root)
+		return zr_err_set(reterr, -EINVAL,
+		                  "allow_other and allow_root exclude each other");
+	return 0;
+}
+
+static int opts_letter(struct parser *p, int c, char **argv, struct zr_err *reterr)
+{
+	switch (c) {
+	case 1: /* not an option */
+		return opts_operand(p, optarg, reterr);
+	case 'd':
+		p->o.debug = true;
+		p->o.foreground = true;
+		return 0;
+	case 'f':
+		p->o.foreground = true;
+		return 0;
+	case 'h':
+		p->o.action = ZR_ACTION_HELP;
+		return 0;
+	case 'V':
+		p->o.action = ZR_ACTION_VERSION;
+		return 0;
+	case 'o':
+		return opts_list(p, optarg, reterr);
+	case 'n': /* mount(8): leave /etc/mtab alone, */
+	case 'r': /* read-only, */
+	case 's': /* tolerate options, */
+	case 'v': /* be verbose */
+		return 0;
+	case ':':
+		return zr_err_set(reterr, -EINVAL,
+		                  "-o needs a list of options, like -o cache=1G");
+	default: /* a word, or a letter among others */
+		if (strncmp(argv[optind - 1], "--", 2) == 0)
+			return zr_err_set(reterr, -EINVAL, "unknown option '%s'",
+			                  argv[optind - 1]);
+		return zr_err_set(reterr, -EINVAL, "unknown option '-%c'", optopt);
+	}
+}
+
+int zr_opts_parse(int argc, char **argv, struct zr_opts *ret, struct zr_err *reterr)
+{
+	static const struct option words[] = {
+		{"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, 'V'},
+		{0},
+	};
+	ZR_CLEANUP(opts_parser_done)
+	struct parser p = {.o = {.uid = getuid(),
+	                         .gid = getgid(),
+	                         .cache_bytes = CACHE_DEFAULT,
+	                         .size_wait = SIZE_WAIT_DEFAULT}};
+	int c, r = 0;
+
+	/* '-': operands come in order, between the options, whatever the environment
+	 * says (POSIXLY_CORRECT); ':': no messages. 0 makes glibc start afresh. */
+	optind = 0;
+	while (r == 0 && p.o.action == ZR_ACTION_MOUNT &&
+	       (c = getopt_long(argc, argv, "-:hVfdnrsvo:", words, NULL)) != -1)
+		r = opts_letter(&p, c, argv, reterr);
+	while (r == 0 && p.o.action == ZR_ACTION_MOUNT && optind < argc)
+		r = opts_operand(&p, argv[optind++], reterr);
+	if (r == 0)
+		r = opts_finish(&p, reterr);
+	if (r == 0) {
+		zr_buf_addc(&p.fuse, '\0');
+		r = zr_buf_check(&p.fuse);
+	}
+	if (r < 0)
+		return zr_err_set(reterr, r, "out of memory"); /* the first text wins */
+
+	p.o.missing_is_error = p.missing;
+	p.o.render.nonfinite = p.nonfinite ? ZR_NONFINITE_STRING : ZR_NONFINITE_NULL;
+	p.o.fuse_opts = (char *)ZR_TAKE(p.fuse.data);
+	*ret = p.o;
+	p.o = (struct zr_opts){0};
+	return 0;
+}
+
+void zr_opts_escape(struct zr_buf *out, const char *value)
+{
+	for (; *value; value++) {
+		if (*value == ',' || *value == '\\')
+			zr_buf_addc(out, '\\');
+		zr_buf_addc(out, *value);
+	}
+}
+
+void zr_opts_done(struct zr_opts *o)
+{
+	if (!o)
+		return;
+	free(o->store);
+	free(o->mountpoint);
+	free(o->log_file);
+	free(o->fuse_opts);
+	*o = (struct zr_opts){0};
+}
+
+/* "  what    text", further lines of the text below the first. */
+static void help_entry(struct zr_buf *out, const char *what, const char *text)
+{
+	zr_buf_addf(out, "  %-24s ", what);
+	for (; *text; text++) {
+		zr_buf_addc(out, *text);
+		if (*text == '\n')
+			zr_buf_addf(out, "%27s", "");
+	}
+	zr_buf_addc(out, '\n');
+}
+
+static void help_options(struct zr_buf *out)
+{
+	for (size_t i = 0; i < ZR_COUNT(opts_table); i++) {
+		const struct opt *opt = &opts_table[i];
+		char what[64];
+
+		if (!opt->name) {
+			zr_buf_addf(out, "\n%s\n", opt->help);
+			continue;
+		}
+		snprintf(what, sizeof(what), "-o %s%s%s", opt->name, opt->arg ? "=" : "",
+		         opt->arg ? opt->arg : "");
+		help_entry(out, what, opt->help);
+	}
+}
+
+void zr_opts_help(struct zr_buf *out)
+{
+	zr_buf_adds(out,
+	            "Usage: zarrfs [OPTIONS] STORE MOUNTPOINT     mount\n"
+	            "       fusermount3 -u MOUNTPOINT             unmount\n"
+	            "\n"
+	            "Show the Zarr store STORE (a directory or a zip archive; version 2 "
+	            "or 3)\n"
+	            "as plain files at the directory MOUNTPOINT, read-only. zarrfs "
+	            "returns as\n"
+	            "soon as the files are there, and serves them in the background.\n"
+	            "\n"
+	            "Options:\n");
+	help_entry(out, "-f", "stay in the foreground, log to stderr");
+	help_entry(out, "-d", "as -f, and log every request");
+	help_entry(out, "-o OPTION[,OPTION...]",
+	           "the options below; a comma in a value is \\,");
+	help_entry(out, "-h, --help", "print this text");
+	help_entry(out, "-V, --version", "print the version");
+	help_options(out);
+	zr_buf_adds(
+		out,
+		"\n"
+		"In the mount every array is a directory:\n"
+		"  ARRAY/FIELD              a field of a struct array; line i is record "
+		"i\n"
+		"  ARRAY/values             the values of any other array, one a line\n"
+		"  ARRAY/records.jsonl      whole records, one JSON value a line\n"
+		"  .csv/ARRAY/records.csv   the same as CSV, with a header line\n"
+		"  .raw/ARRAY/, .npy/ARRAY/ the same as flat binary, or for NumPy\n"
+		"  .zarr/ARRAY/             metadata: zarr.json, schema.json, "
+		"chunks.tsv\n"
+		"\n"
+		"Examples:\n"
+		"  zarrfs store.zarr mnt && head mnt/trials/count; fusermount3 -u mnt\n"
+		"  zarrfs -o cache=2G,allow_other /data/store.zip /srv/store\n");
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+#include "test.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "opts.h"
+
+/* Parses a command line given as one string, cut at each '|'. */
+static int parse(const char *line, struct zr_opts *ret, struct zr_err *err)
+{
+	char *copy = strdup(line), *argv[32];
+	int argc = 0, r;
+
+	CHECK(copy);
+	*err = (struct zr_err){0};
+	argv[argc++] = "zarrfs";
+	for (char *s = copy; s; argc++) {
+		argv[argc] = s;
+		s = strchr(s, '|');
+		if (s)
+			*s++ = '\0';
+	}
+	argv[argc] = NULL;
+	r = zr_opts_parse(argc, argv, ret, err);
+	free(copy);
+	return r;
+}
+
+static void parse_ok(const char *line, struct zr_opts *ret)
+{
+	struct zr_err err;
+	int r = parse(line, ret, &err);
+
+	if (r < 0)
+		fprintf(stderr, "%s: %s\n", line, err.text);
+	CHECK_INT(r, 0);
+	CHECK_INT(err.code, 0);
+}
+
+static void defaults_are_what_the_help_says(void)
+{
+	ZR_CLEANUP(zr_opts_done) struct zr_opts o;
+
+	parse_ok("a.zarr|mnt", &o);
+	CHECK_INT(o.action, ZR_ACTION_MOUNT);
+	CHECK_STR(o.store, "a.zarr");
+	CHECK_STR(o.mountpoint, "mnt");
+	CHECK(!o.foreground && !o.debug && !o.missing_is_error && !o.follow_symlinks);
+	CHECK(!o.default_permissions && !o.log_file);
+	CHECK_INT(o.uid, getuid());
+	CHECK_INT(o.gid, getgid());
+	CHECK_INT(o.umask, 0);
+	CHECK_INT(o.cache_bytes, 256 << 20);
+	CHECK_INT(o.size_wait, 30);
+	CHECK_INT(o.render.nonfinite, ZR_NONFINITE_NULL);
+	CHECK_STR(o.fuse_opts, "");
+}
+
+static void options_stand_anywhere(void)
+{
+	static const char *const lines[] = {
+		"a|b|-f|-o|uid=5,gid=6",           /* as mount(8) has them */
+		"-f|-o|uid=5,gid=6|a|b",           /* as most people do */
+		"a|-fouid=5|b|-ogid=6",            /* grouped, and apart */
+		"-n|a|-o|gid=6,uid=5|-sv|b|-f|-r", /* what mount(8) adds */
+		"-f|-o|uid=5|-o|gid=6|--|a|b",
+	};
+
+	for (size_t i = 0; i < ZR_COUNT(lines); i++) {
+		ZR_CLEANUP(zr_opts_done) struct zr_opts o;
+
+		parse_ok(lines[i], &o);
+		CHECK_STR(o.store, "a");
+		CHECK_STR(o.mountpoint, "b");
+		CHECK(o.foreground);
+		CHECK_INT(o.uid, 5);
+		CHECK_INT(o.gid, 6);
+	}
+}
+
+static void environment_does_not_change_the_order(void)
+{
+	ZR_CLEANUP(zr_opts_done) struct zr_opts o;
+
+	CHECK_INT(setenv("POSIXLY_CORRECT", "1", 1), 0);
+	parse_ok("a|b|-f", &o);
+	CHECK(o.foreground);
+	CHECK_INT(unsetenv("POSIXLY_CORRECT"), 0);
+}
+
+static void names_may_begin_with_a_dash_after_two(void)
+{
+	ZR_CLEANUP(zr_opts_done) struct zr_opts o;
+
+	parse_ok("-f|--|-a|--b", &o);
+	CHECK_STR(o.store, "-a");
+	CHECK_STR(o.mountpoint, "--b");
+}
+
+static void every_option_is_taken(void)
+{
+	ZR_CLEANUP(zr_opts_done) struct zr_opts o;
+
+	parse_ok("-d|a|b|-o|missing=error,nonfinite=string,follow_symlinks,cache=2G,"
+	         "size_wait=0,uid=1000,gid=4294967294,umask=027,allow_other,"
+	         "default_permissions,auto_unmount,fsname=x,log=/tmp/l,noexec",
+	         &o);
+	CHECK(o.debug && o.foreground && o.missing_is_error && o.follow_symlinks);
+	CHECK_INT(o.render.nonfinite, ZR_NONFINITE_STRING);
+	CHECK_INT(o.cache_bytes, (uint64_t)2 << 30);
+	CHECK_INT(o.size_wait, 0);
+	CHECK_INT(o.uid, 1000);
+	CHECK_INT(o.gid, 4294967294u);
+	CHECK_INT(o.umask, 027);
+	CHECK(o.default_permissions);
+	CHECK_STR(o.log_file, "/tmp/l");
+	CHECK_STR(o.fuse_opts,
+	          "allow_other,default_permissions,auto_unmount,fsname=x,noexec");
+}
+
+static void last_of_equals_wins(void)
+{
+	ZR_CLEANUP(zr_opts_done) struct zr_opts o;
+
+	parse_ok("a|b|-o|uid=1,missing=error,log=x|-o|missing=fill,uid=2,log=y", &o);
+	CHECK_INT(o.uid, 2);
+	CHECK(!o.missing_is_error);
+	CHECK_STR(o.log_file, "y");
+}
+
+static void what_mount_adds_is_ignored(void)
+{
+	ZR_CLEANUP(zr_opts_done) struct zr_opts o;
+
+	parse_ok("a|b|-o|rw,dev,suid,,ro,nodev,nosuid,exec,noatime,relatime,_netdev,"
+	         "nofail,"
+	         "defaults,user,noauto,x-systemd.automount,x-gvfs-show,comment=a b,"
+	         "user=me,subtype=zarrfs,|-o|",
+	         &o);
+	CHECK_STR(o.fuse_opts, "");
+}
+
+static void backslash_makes_a_comma_ordinary(void)
+{
+	ZR_CLEANUP(zr_opts_done) struct zr_opts o;
+
+	parse_ok("a|b|-o|log=a\\,b\\\\c\\d\\,,fsname=x\\,y\\\\z,umask=7", &o);
+	CHECK_STR(o.log_file, "a,b\\c\\d,");
+	CHECK_STR(o.fuse_opts, "fsname=x\\,y\\\\z"); /* escaped again */
+	CHECK_INT(o.umask, 7);
+}
+
+static void sizes_have_units(void)
+{
+	static const struct {
+		const char *text;
+		uint64_t want;
+	} row[] = {
+		{"1048576", 1 << 20},
+		{"1024K", 1 << 20},
+		{"1m", 1 << 20},
+		{"512M", 512 << 20},
+		{"3g", (uint64_t)3 << 30},
+		{"2T", (uint64_t)2 << 40},
+		{"1152921504606846976", (uint64_t)1 << 60},
+	};
+
+	for (size_t i = 0; i < ZR_COUNT(row); i++) {
+		ZR_CLEANUP(zr_opts_done) struct zr_opts o;
+		char line[64];
+
+		snprintf(line, sizeof(line), "a|b|-o|cache=%s", row[i].text);
+		parse_ok(line, &o);
+		CHECK_INT(o.cache_bytes, row[i].want);
+	}
+}
+
+static void errors_name_what_is_wrong(void)
+{
+	static const struct {
+		const char *line, *want;
+	} row[] = {
+		{"a|b|-o|foo", "unknown option 'foo' in -o"},
+		{"a|b|-o|ro,foo=1,bar", "unknown option 'foo' in -o"},
+		/* Planned for later. */
+		{"a|b|-o|text=fixed", "unknown option 'text' in -o"},
+		{"a|b|-o|views=raw", "unknown option 'views' in -o"},
+		{"a|b|-o|max_read=1", "unknown option 'max_read' in -o"},
+		{"a|b|-o|cach", "unknown option 'cach' in -o"},
+		{"a|b|-x", "unknown option '-x'"},
+		{"a|b|-fx", "unknown option '-x'"},
+		{"a|b|-xf", "unknown option '-x'"},
+		{"--foo|a|b", "unknown option '--foo'"},
+		{"--help=3", "unknown option '--help=3'"},
+		{"a|b|-o", "-o needs a list of options, like -o cache=1G"},
+		{"a|b|-o|cache=12x", "cache=12x: not a size (like 512M)"},
+		{"a|b|-o|cache=12MB", "cache=12MB: not a size (like 512M)"},
+		{"a|b|-o|cache=-5M", "cache=-5M: not a size (like 512M)"},
+		{"a|b|-o|cache= 5M", "cache= 5M: not a size (like 512M)"},
+		{"a|b|-o|cache=M", "cache=M: not a size (like 512M)"},
+		{"a|b|-o|cache=1.5G", "cache=1.5G: not a size (like 512M)"},
+		{"a|b|-o|cache=0", "cache=0: must be at least 1M"},
+		{"a|b|-o|cache=1023K", "cache=1023K: must be at least 1M"},
+		{"a|b|-o|cache=18446744073709551616",
+	         "cache=18446744073709551616: too large"},
+		{"a|b|-o|cache=17179869184G", "cache=17179869184G: too large"},
+		{"a|b|-o|cache=1048577T", "cache=1048577T: too large"},
+		{"a|b|-o|cache=1152921504606846977",
+	         "cache=1152921504606846977: too large"},
+		{"a|b|-o|cache", "cache needs a value: cache=SIZE"},
+		{"a|b|-o|cache=", "cache needs a value: cache=SIZE"},
+		{"a|b|-o|log=", "log needs a value: log=FILE"},
+		{"a|b|-o|allow_other=1", "allow_other=1: allow_other takes no value"},
+		{"a|b|-o|follow_symlinks=", "follow_symlinks=: follow_symlinks takes no "
+	                                    "value"},
+		{"a|b|-o|missing=no", "missing=no: must be fill or error"},
+		{"a|b|-o|missing=fil", "missing=fil: must be fill or error"},
+		{"a|b|-o|missing=filler", "missing=filler: must be fill or error"},
+		{"a|b|-o|nonfinite=NaN", "nonfinite=NaN: must be null or string"},
+		{"a|b|-o|size_wait=1s", "size_wait=1s: not a number from 0 to 86400"},
+		{"a|b|-o|size_wait=86401",
+	         "size_wait=86401: not a number from 0 to 86400"},
+		{"a|b|-o|uid=root", "uid=root: not a number from 0 to 4294967294"},
+		{"a|b|-o|uid=-1", "uid=-1: not a number from 0 to 4294967294"},
+		{"a|b|-o|gid=4294967295",
+	         "gid=4294967295: not a number from 0 to 4294967294"},
+		{"a|b|-o|umask=8", "umask=8: not an octal number from 0 to 777"},
+		{"a|b|-o|umask=0x1", "umask=0x1: not an octal number from 0 to 777"},
+		{"a|b|-o|umask=1000", "umask=1000: not an octal number from 0 to 777"},
+		{"a|b|-o|allow_other,allow_root",
+	         "allow_other and allow_root exclude each other"},
+		{"a|b|c", "one argument too many: 'c' (after STORE and MOUNTPOINT)"},
+		{"--|a|b|-f", "one argument too many: '-f' (after STORE and MOUNTPOINT)"},
+		{"|b", "STORE is empty"},
+		{"a|", "MOUNTPOINT is empty"},
+		{"a", "MOUNTPOINT is missing (usage: zarrfs [OPTIONS] STORE MOUNTPOINT; "
+	              "zarrfs --help says more)"},
+		{"-f", "STORE and MOUNTPOINT are missing (usage: zarrfs [OPTIONS] STORE "
+	               "MOUNTPOINT; zarrfs --help says more)"},
+	};
+
+	for (size_t i = 0; i < ZR_COUNT(row); i++) {
+		struct zr_opts o = {.size_wait = 12345};
+		struct zr_err err;
+
+		CHECK_INT(parse(row[i].line, &o, &err), -EINVAL);
+		CHECK_INT(err.code, -EINVAL);
+		CHECK_STR(err.text, row[i].want);
+		CHECK_INT(o.size_wait, 12345); /* nothing is written */
+		CHECK(!o.store);
+	}
+}
+
+static void help_and_version_need_no_operands(void)
+{
+	static const struct {
+		const char *line;
+		enum zr_action want;
+	} row[] = {
+		{"--help", ZR_ACTION_HELP},
+		{"-h", ZR_ACTION_HELP},
+		{"a|b|c|--help", ZR_ACTION_MOUNT},
+		{"-V", ZR_ACTION_VERSION},
+		{"a|--version|-o|foo", ZR_ACTION_VERSION},
+	};
+
+	for (size_t i = 0; i < ZR_COUNT(row); i++) {
+		ZR_CLEANUP(zr_opts_done) struct zr_opts o = {0};
+		struct zr_err err;
+
+		/* What is wrong before the word is still said. */
+		if (row[i].want == ZR_ACTION_MOUNT) {
+			CHECK_INT(parse(row[i].line, &o, &err), -EINVAL);
+			continue;
+		}
+		parse_ok(row[i].line, &o);
+		CHECK_INT(o.action, row[i].want);
+	}
+}
+
+static void help_fits_a_terminal_and_names_every_option(void)
+{
+	static const char *const words[] = {
+		"-f",
+		"-d",
+		"-h, --help",
+		"-V, --version",
+		"missing=fill|error",
+		"cache=SIZE",
+		"uid=N",
+		"umask=OCTAL",
+		"log=FILE",
+		"allow_other",
+	};
+	ZR_CLEANUP(zr_buf_done) struct zr_buf b = {0};
+	const char *s;
+
+	zr_opts_help(&b);
+	zr_buf_addc(&b, '\0');
+	CHECK_INT(zr_buf_check(&b), 0);
+	s = (const char *)b.data;
+	for (size_t i = 0; i < ZR_COUNT(words); i++)
+		CHECK(strstr(s, words[i]));
+	CHECK_INT(s[strlen(s) - 1], '\n');
+	while (*s) {
+		size_t len = strcspn(s, "\n");
+
+		CHECK(len <= 80);
+		CHECK(len == 0 || s[len - 1] != ' ');
+		s += len + 1;
+	}
+}
+
+int main(void)
+{
+	RUN(defaults_are_what_the_help_says);
+	RUN(options_stand_anywhere);
+	RUN(environment_does_not_change_the_order);
+	RUN(names_may_begin_with_a_dash_after_two);
+	RUN(every_option_is_taken);
+	RUN(last_of_equals_wins);
+	RUN(what_mount_adds_is_ignored);
+	RUN(backslash_makes_a_comma_ordinary);
+	RUN(sizes_have_units);
+	RUN(errors_name_what_is_wrong);
+	RUN(help_and_version_need_no_operands);
+	RUN(help_fits_a_terminal_and_names_every_option);
+	return EXIT_SUCCESS;
+}

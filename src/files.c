@@ -7,6 +7,8 @@
 #include "files_impl.h"
 #include "log.h"
 #include "names.h"
+#include "npy.h"
+#include "schema.h"
 
 static const struct {
 	const char *name;
@@ -144,8 +146,7 @@ static bool *find_indexed(struct zr_files *f)
 	return indexed;
 }
 
-static int load_array(struct zr_files *f, uint64_t owner,
-                      const struct zr_known_sizes *known)
+static int load_array(struct zr_files *f, uint64_t owner)
 {
 	ZR_CLEANUP(zr_freep) bool *indexed = NULL;
 	struct zr_array *a = f->meta.array;
@@ -172,7 +173,7 @@ static int load_array(struct zr_files *f, uint64_t owner,
 		return r;
 	f->sizes = zr_sizes_new(&f->source, f->measure, indexed, f->env->queue,
 	                        f->env->size_wait,
-	                        known->count == f->nfiles ? known->sizes : NULL);
+	                        f->known.count == f->nfiles ? f->known.sizes : NULL);
 	return f->sizes ? 0 : -ENOMEM;
 }
 
@@ -203,11 +204,13 @@ int zr_files_load(const struct zr_env *env, const char *path, uint64_t owner,
 		return -ENOMEM;
 	atomic_init(&f->refs, 1);
 	pthread_mutex_init(&f->lock, NULL);
+	atomic_init(&f->held, 0);
 	f->env = env;
+	f->known = *known;
 	f->path = strdup(path);
 	r = f->path ? load_meta(f) : -ENOMEM;
 	if (r == 0 && f->meta.array && !f->meta.why.code)
-		r = load_array(f, owner, known);
+		r = load_array(f, owner);
 	if (r < 0) {
 		files_free(f);
 		return r;
@@ -251,7 +254,7 @@ bool zr_files_busy(struct zr_files *f)
 	return f->sizes && zr_sizes_busy(f->sizes);
 }
 
-void zr_files_save_sizes(struct zr_files *f, struct zr_known_sizes *ret)
+static void save_text_sizes(struct zr_files *f, struct zr_known_sizes *ret)
 {
 	const uint64_t *known = f->sizes ? zr_sizes_known(f->sizes) : NULL;
 
@@ -264,9 +267,44 @@ void zr_files_save_sizes(struct zr_files *f, struct zr_known_sizes *ret)
 	ret->count = f->nfiles;
 }
 
+static uint32_t view_id(enum zr_tree_form tree, uint32_t entry)
+{
+	return entry << 3 | (uint32_t)tree;
+}
+
+/* With the lock held: the place of a view among those made so far, or where it belongs.
+ */
+static uint32_t view_find(const struct zr_files *f, uint32_t id)
+{
+	uint32_t low = 0, high = f->nviews;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (f->views[mid].id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+void zr_files_save_sizes(struct zr_files *f, struct zr_known_sizes *ret)
+{
+	uint32_t id = view_id(ZR_TREE_ZARR, ZR_ENTRY_DOC + ZR_DOC_CHUNKS), at;
+
+	save_text_sizes(f, ret);
+	pthread_mutex_lock(&f->lock);
+	at = view_find(f, id);
+	if (at < f->nviews && f->views[at].id == id && !ret->has_chunks)
+		ret->has_chunks = zr_view_peek_size(f->views[at].view, &ret->chunks);
+	pthread_mutex_unlock(&f->lock);
+}
+
 size_t zr_files_bytes(struct zr_files *f)
 {
-	size_t bytes = sizeof(*f) + f->meta.attributes.cap + f->nviews * (size_t)1000;
+	size_t bytes = sizeof(*f) + f->meta.attributes.cap + f->nviews * (size_t)1000 +
+	               atomic_load(&f->held);
 
 	if (f->sizes)
 		bytes += zr_sizes_bytes(f->sizes) +
@@ -295,43 +333,93 @@ static int view_stored(struct zr_files *f, enum zr_doc_file d, struct zr_view **
 	return *ret ? 0 : -ENOMEM;
 }
 
-static int view_doc(struct zr_files *f, enum zr_tree_form tree, enum zr_doc_file d,
-                    struct zr_view **ret)
+/* Bytes that are made once and kept. */
+static int view_made(struct zr_files *f, struct zr_buf *own_text, struct zr_view **ret)
 {
-	ZR_CLEANUP(zr_buf_done) struct zr_buf text = {0};
+	if (zr_buf_check(own_text) < 0) {
+		zr_buf_done(own_text);
+		return -ENOMEM;
+	}
+	atomic_fetch_add(&f->held, own_text->cap);
+	*ret = zr_view_new_bytes(own_text);
+	return *ret ? 0 : -ENOMEM;
+}
 
-	if (d >= ZR_NDOCS || (tree == ZR_TREE_ZARR) != (d != ZR_DOC_UNREADABLE))
-		return -ENOENT;
-	if (docs[d].stored)
-		return view_stored(f, d, ret);
+static int view_text_doc(struct zr_files *f, enum zr_doc_file d, struct zr_view **ret)
+{
+	struct zr_buf text = {0};
+	int r;
+
 	if (d == ZR_DOC_UNREADABLE && f->meta.why.code) {
 		zr_buf_addf(&text, "%s\n", f->meta.why.text);
 	} else if (d == ZR_DOC_ATTRIBUTES && f->meta.has_attributes) {
 		zr_buf_add(&text, f->meta.attributes.data, f->meta.attributes.len);
 		zr_buf_addc(&text, '\n');
+	} else if (d == ZR_DOC_SCHEMA && f->sizes) {
+		r = zr_schema(f->path, &f->meta, &f->layout, &f->env->render, &text);
+		if (r < 0)
+			return r;
 	} else {
 		return -ENOENT;
 	}
-	if (zr_buf_check(&text) < 0)
-		return -ENOMEM;
-	*ret = zr_view_new_bytes(&text);
+	return view_made(f, &text, ret);
+}
+
+static int view_doc(struct zr_files *f, enum zr_tree_form tree, enum zr_doc_file d,
+                    struct zr_view **ret)
+{
+	enum zr_tree_form home = d == ZR_DOC_UNREADABLE ? f->env->root : ZR_TREE_ZARR;
+
+	if (d >= ZR_NDOCS || tree != home)
+		return -ENOENT;
+	if (docs[d].stored)
+		return view_stored(f, d, ret);
+	if (d != ZR_DOC_CHUNKS)
+		return view_text_doc(f, d, ret);
+	if (!f->sizes)
+		return -ENOENT;
+	*ret = zr_view_new_chunks(&f->source, f->env->size_wait,
+	                          f->known.has_chunks ? &f->known.chunks : NULL,
+	                          &f->held);
 	return *ret ? 0 : -ENOMEM;
 }
 
 static int view_leaf(struct zr_files *f, enum zr_tree_form tree, uint32_t leaf,
                      struct zr_view **ret)
 {
+	const struct zr_column *c = &f->layout.leaves[leaf];
+	const struct zr_render_opts *o = &f->env->render;
+	bool variable = zr_type_is_variable(c->type);
 	struct zr_buf header = {0};
+	int r;
 
-	if (tree == ZR_TREE_TEXT)
-		*ret = zr_view_new_text(
-			&f->source, f->sizes, leaf,
-			zr_line_new_text(&f->layout, leaf, &f->env->render), &header);
-	else if (tree == ZR_TREE_RAW && !zr_type_is_variable(f->layout.leaves[leaf].type))
-		*ret = zr_view_new_bin(&f->source, zr_bin_new_leaf(&f->layout, leaf),
-		                       &header);
-	else
+	if (tree == ZR_TREE_TEXT && (variable || !o->fixed_text)) {
+		*ret = zr_view_new_text(&f->source, f->sizes, leaf,
+		                        zr_line_new_text(&f->layout, leaf, o), &header);
+		return *ret ? 0 : -ENOMEM;
+	}
+	if (variable || tree == ZR_TREE_CSV || tree == ZR_TREE_ZARR)
 		return -ENOENT;
+	r = tree == ZR_TREE_NPY ? zr_npy_leaf(f->meta.array, c, &header) : 0;
+	if (r < 0)
+		return r;
+	*ret = zr_view_new_bin(&f->source,
+	                       tree == ZR_TREE_TEXT ? zr_bin_new_text(&f->layout, leaf, o)
+	                                            : zr_bin_new_leaf(&f->layout, leaf),
+	                       &header);
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* The whole struct, packed. */
+static int view_packed(struct zr_files *f, enum zr_tree_form tree, struct zr_view **ret)
+{
+	const struct zr_array *a = f->meta.array;
+	struct zr_buf header = {0};
+	int r = tree == ZR_TREE_NPY ? zr_npy_records(a, &header) : 0;
+
+	if (r < 0)
+		return r;
+	*ret = zr_view_new_bin(&f->source, zr_bin_new_record(&a->type), &header);
 	return *ret ? 0 : -ENOMEM;
 }
 
@@ -354,8 +442,8 @@ static int view_records(struct zr_files *f, enum zr_tree_form tree, uint32_t lev
 		*ret = zr_view_new_text(&f->source, f->sizes, file + f->layout.nlevels,
 		                        zr_line_new_csv(a, &f->layout, &f->env->render),
 		                        &header);
-	} else if (level == 0 && tree == ZR_TREE_RAW && f->layout.is_struct) {
-		*ret = zr_view_new_bin(&f->source, zr_bin_new_record(&a->type), &header);
+	} else if (level == 0 && tree != ZR_TREE_ZARR && f->layout.is_struct) {
+		return view_packed(f, tree, ret);
 	} else {
 		return -ENOENT;
 	}
@@ -381,28 +469,11 @@ static int view_make(struct zr_files *f, enum zr_tree_form tree, uint32_t entry,
 	return -ENOENT;
 }
 
-/* With the lock held: the place of a view among those made so far, or where it belongs.
- */
-static uint32_t view_find(const struct zr_files *f, uint32_t id)
-{
-	uint32_t low = 0, high = f->nviews;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (f->views[mid].id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 /* With the lock held. */
 static int view_get(struct zr_files *f, enum zr_tree_form tree, uint32_t entry,
                     struct zr_view **ret)
 {
-	uint32_t id = entry << 3 | (uint32_t)tree, at = view_find(f, id);
+	uint32_t id = view_id(tree, entry), at = view_find(f, id);
 	struct zr_view *view = NULL;
 	int r;
 

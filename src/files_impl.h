@@ -38,6 +38,9 @@ struct zr_files {
 	struct zr_sizes *sizes;
 	uint32_t nfiles; /* text files, as zr_measure numbers them */
 
+	struct zr_known_sizes known; /* what an earlier life found; sizes not owned */
+	atomic_size_t held;          /* bytes that views hold */
+
 	pthread_mutex_t lock;    /* guards what follows */
 	struct made_view *views; /* by id */
 	uint32_t nviews, views_cap;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * files_impl.h - what files.c (documents, views) and files_list.c (names) share
+ * files_impl.h - what files.c (documents), files_view.c (views) and files_list.c (names)
+ * share
  *
  * Layer 4.
  */
@@ -52,5 +53,9 @@ const char *zr_files_doc_name(enum zr_doc_file d);
 
 /* The key of `name` below `path`; NULL: no memory. */
 char *zr_files_key(const char *path, const char *name);
+
+/* With the lock held: the view, if it was made. */
+struct zr_view *zr_files_made(const struct zr_files *f, enum zr_tree_form tree,
+                              uint32_t entry);
 
 void zr_files_dirs_done(struct zr_files_dir *dirs, uint32_t ndirs);

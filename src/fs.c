@@ -554,10 +554,11 @@ int zr_fs_new(struct zr_store *store, const struct zr_opts *opts,
               struct zr_err *reterr)
 {
 	struct zr_fs *fs = calloc(1, sizeof(*fs));
+	struct zr_err why = {0};
 	int r;
 
 	if (!fs)
-		return -ENOMEM;
+		return zr_err_set(reterr, -ENOMEM, "out of memory");
 	fs->opts = opts;
 	fs->on_ready = on_ready;
 	fs->on_ready_arg = arg;
@@ -568,10 +569,11 @@ int zr_fs_new(struct zr_store *store, const struct zr_opts *opts,
 	                          .missing_is_error = opts->missing_is_error,
 	                          .root = opts->view,
 	                          .beside = opts->views};
-	r = fs->env.cache ? zr_tree_new(&fs->env, &fs->tree, reterr) : -ENOMEM;
+	r = fs->env.cache ? zr_tree_new(&fs->env, &fs->tree, &why) : -ENOMEM;
 	if (r < 0) {
 		zr_fs_free(fs);
-		return r;
+		return zr_err_set(reterr, r, "%s: %s", opts->store,
+		                  why.code ? why.text : strerror(-r));
 	}
 	*ret = fs;
 	return 0;

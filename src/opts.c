@@ -23,7 +23,8 @@ struct parser {
 	struct zr_opts o;
 	struct zr_buf fuse; /* becomes o.fuse_opts */
 	bool allow_other, allow_root;
-	uint32_t missing, nonfinite; /* which of their words */
+	uint32_t missing, nonfinite, text, view; /* which of their words */
+	bool has_views;                          /* o.views was given */
 	unsigned int operands;
 };
 
@@ -110,19 +111,69 @@ static int set_string(struct parser *p, const struct opt *opt, const char *value
 	return opts_keep(opts_at(p, opt), value);
 }
 
-/* opt->arg holds the two words, as in "fill|error". */
+/* "fill or error", "text, csv, raw or npy" out of what opt->arg has bars between. */
+static void words_show(const char *words, char *out, size_t size)
+{
+	size_t n;
+
+	*out = '\0';
+	for (; *words; words += n + (words[n] == '|')) {
+		size_t len = strlen(out);
+
+		n = strcspn(words, "|");
+		snprintf(out + len, size - len, "%s%.*s",
+		         len == 0   ? ""
+		         : words[n] ? ", "
+		                    : " or ",
+		         (int)n, words);
+	}
+}
+
+/* opt->arg holds the words, as in "fill|error". */
 static int set_word(struct parser *p, const struct opt *opt, const char *value,
                     struct zr_err *reterr)
 {
-	const char *second = strchr(opt->arg, '|') + 1;
-	int first_len = (int)(second - opt->arg) - 1;
-	bool is_second = strcmp(value, second) == 0;
+	const char *word = opt->arg;
+	char shown[64];
 
-	if (!is_second && (strncmp(value, opt->arg, (size_t)first_len) != 0 ||
-	                   value[first_len] != '\0'))
-		return zr_err_set(reterr, -EINVAL, "%s=%s: must be %.*s or %s", opt->name,
-		                  value, first_len, opt->arg, second);
-	*(uint32_t *)opts_at(p, opt) = is_second;
+	for (uint32_t i = 0; *word; i++) {
+		size_t n = strcspn(word, "|");
+
+		if (strlen(value) == n && strncmp(value, word, n) == 0) {
+			*(uint32_t *)opts_at(p, opt) = i;
+			return 0;
+		}
+		word += n + (word[n] == '|');
+	}
+	words_show(opt->arg, shown, sizeof(shown));
+	return zr_err_set(reterr, -EINVAL, "%s=%s: must be %s", opt->name, value, shown);
+}
+
+/* A list of trees, with colons (or escaped commas) between them; "none" or nothing. */
+static int set_views(struct parser *p, const struct opt *opt, const char *value,
+                     struct zr_err *reterr)
+{
+	static const char *const names[ZR_NTREES] = {
+		[ZR_TREE_TEXT] = "none", [ZR_TREE_CSV] = "csv",   [ZR_TREE_RAW] = "raw",
+		[ZR_TREE_NPY] = "npy",   [ZR_TREE_ZARR] = "zarr",
+	};
+	unsigned int views = 0, i;
+	size_t n;
+
+	for (const char *s = value; *s; s += n + (s[n] != '\0')) {
+		n = strcspn(s, ":,");
+		for (i = 0; i < ZR_NTREES; i++)
+			if (strlen(names[i]) == n && strncmp(s, names[i], n) == 0)
+				break;
+		if (i == ZR_NTREES)
+			return zr_err_set(reterr, -EINVAL,
+			                  "%s=%s: must be a list of csv, raw, npy and "
+			                  "zarr, as in csv:raw, or none",
+			                  opt->name, value);
+		views |= 1u << i;
+	}
+	p->o.views = views & ~(1u << ZR_TREE_TEXT);
+	p->has_views = true;
 	return 0;
 }
 
@@ -193,6 +244,17 @@ static const struct opt opts_table[] = {
          "default), or \"NaN\", \"Infinity\", \"-Infinity\""},
 	{"follow_symlinks", NULL, set_flag, AT(o.follow_symlinks), 0,
          "follow symbolic links that leave the store"},
+
+	{"text", "plain|fixed", set_word, AT(text), 0,
+         "field files: each value as long as it is (the\n"
+         "default), or in columns of constant width, whose\n"
+         "sizes are known without measuring"},
+	{"view", "text|csv|raw|npy", set_word, AT(view), 0,
+         "what is at the root of the mount (default: text);\n"
+         "then without the others, unless views= names some"},
+	{"views", "LIST", set_views, 0, 0,
+         "which of .csv, .raw, .npy and .zarr are there as\n"
+         "well (default csv:raw:npy:zarr; none: none)"},
 
 	{.help = "Memory and time:"},
 	{"cache", "SIZE", set_size, AT(o.cache_bytes), 0,
@@ -271,7 +333,7 @@ static int opts_item(struct parser *p, char *item, struct zr_err *reterr)
 
 		if (!opt->name || strcmp(item, opt->name) != 0)
 			continue;
-		if (opt->arg && (!value || !*value))
+		if (opt->arg && (!value || (!*value && opt->set != set_views)))
 			return zr_err_set(reterr, -EINVAL, "%s needs a value: %s=%s",
 			                  item, item, opt->arg);
 		if (!opt->arg && value)
@@ -376,6 +438,15 @@ static int opts_letter(struct parser *p, int c, char **argv, struct zr_err *rete
 	}
 }
 
+/* The words of view= are in the order of enum zr_tree_form. */
+static void opts_set_trees(struct parser *p)
+{
+	p->o.view = (enum zr_tree_form)p->view;
+	if (!p->has_views && p->o.view == ZR_TREE_TEXT)
+		p->o.views = (1u << ZR_NTREES) - 1;
+	p->o.views &= ~(1u << ZR_TREE_TEXT | 1u << p->o.view);
+}
+
 int zr_opts_parse(int argc, char **argv, struct zr_opts *ret, struct zr_err *reterr)
 {
 	static const struct option words[] = {
@@ -408,6 +479,8 @@ int zr_opts_parse(int argc, char **argv, struct zr_opts *ret, struct zr_err *ret
 		return zr_err_set(reterr, r, "out of memory"); /* the first text wins */
 
 	p.o.missing_is_error = p.missing;
+	p.o.render.fixed_text = p.text;
+	opts_set_trees(&p);
 	p.o.render.nonfinite = p.nonfinite ? ZR_NONFINITE_STRING : ZR_NONFINITE_NULL;
 	p.o.fuse_opts = (char *)ZR_TAKE(p.fuse.data);
 	*ret = p.o;

@@ -553,6 +553,7 @@ int zr_fs_new(struct zr_store *store, const struct zr_opts *opts,
               struct zr_err *reterr)
 {
 	struct zr_fs *fs = calloc(1, sizeof(*fs));
+	struct zr_err err = {0};
 	int r;
 
 	if (!fs)
@@ -565,8 +566,10 @@ int zr_fs_new(struct zr_store *store, const struct zr_opts *opts,
 	                          .render = opts->render,
 	                          .size_wait = opts->size_wait,
 	                          .missing_is_error = opts->missing_is_error};
-	r = fs->env.cache ? zr_tree_new(&fs->env, &fs->tree, reterr) : -ENOMEM;
+	r = fs->env.cache ? zr_tree_new(&fs->env, &fs->tree, &err) : -ENOMEM;
 	if (r < 0) {
+		zr_err_set(reterr, r, "%s: %s", opts->store,
+		           err.code ? err.text : strerror(-r));
 		zr_fs_free(fs);
 		return r;
 	}

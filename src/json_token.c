@@ -278,3 +278,18 @@ bool zr_token_is(const struct zr_token *t, const char *name)
 	}
 	return at == len;
 }
+
+size_t zr_json_unescape(struct zr_json_slice inside, char *out)
+{
+	const uint8_t *p = (const uint8_t *)inside.data, *end = p + inside.len;
+	char *to = out;
+
+	while (p < end) {
+		uint8_t c[4];
+		unsigned int n = unescape(&p, end, c);
+
+		memcpy(to, c, n);
+		to += n;
+	}
+	return (size_t)(to - out);
+}

@@ -32,7 +32,7 @@ void zr_copies_done(struct zr_copies *c)
 
 static bool slice_is(struct zr_json_slice s, const char *text)
 {
-	return s.len == strlen(text) && memcmp(s.data, text, s.len) == 0;
+	return s.data && s.len == strlen(text) && memcmp(s.data, text, s.len) == 0;
 }
 
 static bool slice_is_object(struct zr_json_slice s)
@@ -117,56 +117,62 @@ static int read_metadata(struct zr_copies *c, struct zr_json_slice metadata, boo
 {
 	struct zr_json_walk w = zr_json_walk(metadata.data, metadata.len);
 	struct zr_json_slice key, value;
-	size_t n = 0;
+	size_t cap = 0;
 
 	if (!slice_is_object(metadata))
 		return zr_err_set(reterr, -EINVAL, "its metadata is no object");
-	while (zr_json_next(&w, &key, &value))
-		n++;
-	if (n > ZR_MAX_COPIES)
-		return zr_err_set(reterr, -EFBIG,
-		                  "%zu documents in it, more than the %zu that are read",
-		                  n, ZR_MAX_COPIES);
-	c->copies = calloc(n + 1, sizeof(*c->copies));
-	if (!c->copies)
-		return -ENOMEM;
-	w = zr_json_walk(metadata.data, metadata.len);
-	while (zr_json_next(&w, &key, &value))
+	while (zr_json_next(&w, &key, &value)) {
+		if (c->count == ZR_MAX_COPIES)
+			return zr_err_set(
+				reterr, -EFBIG,
+				"it has more than the %zu documents that are read",
+				ZR_MAX_COPIES);
+		if (c->count == cap) {
+			struct zr_copy *more;
+
+			cap = cap ? 2 * cap : 64;
+			more = reallocarray(c->copies, cap, sizeof(*more));
+			if (!more)
+				return -ENOMEM;
+			c->copies = more;
+		}
 		add_copy(c, key, value, v2);
+	}
 	sort_copies(c);
 	return 0;
 }
 
 static int read_inline(struct zr_copies *c, struct zr_err *reterr)
 {
-	struct zr_json_slice whole = zr_json_member((char *)c->text.data, c->text.len,
-	                                            "consolidated_metadata");
+	static const char *const keys[] = {"kind", "must_understand", "metadata", NULL};
+	struct zr_json_slice member[3], whole;
 
+	whole = zr_json_member((char *)c->text.data, c->text.len,
+	                       "consolidated_metadata");
 	if (!whole.data || slice_is(whole, "null"))
 		return 0;
 	if (!slice_is_object(whole))
 		return zr_err_set(reterr, -EINVAL, "it is no object");
-	if (!slice_is(zr_json_member(whole.data, whole.len, "kind"), "\"inline\""))
+	zr_json_members(whole.data, whole.len, keys, member);
+	if (!slice_is(member[0], "\"inline\""))
 		return zr_err_set(reterr, -EINVAL, "its kind is not 'inline'");
-	if (!slice_is(zr_json_member(whole.data, whole.len, "must_understand"), "false"))
+	if (!slice_is(member[1], "false"))
 		return zr_err_set(reterr, -EINVAL, "its must_understand is not false");
-	return read_metadata(c, zr_json_member(whole.data, whole.len, "metadata"), false,
-	                     reterr);
+	return read_metadata(c, member[2], false, reterr);
 }
 
 static int read_zmetadata(struct zr_copies *c, struct zr_err *reterr)
 {
-	const char *text = (char *)c->text.data;
-	struct zr_json_slice format =
-		zr_json_member(text, c->text.len, "zarr_consolidated_format");
+	static const char *const keys[] = {"zarr_consolidated_format", "metadata", NULL};
+	struct zr_json_slice member[2];
 
+	zr_json_members((char *)c->text.data, c->text.len, keys, member);
 	/* Without it, it may be that of a kerchunk reference file set, whose chunks are
 	 * elsewhere: to show those as never written would be wrong. */
-	if (!format.data || !slice_is(format, "1"))
+	if (!slice_is(member[0], "1"))
 		return zr_err_set(reterr, -EINVAL,
 		                  "its zarr_consolidated_format is not 1");
-	return read_metadata(c, zr_json_member(text, c->text.len, "metadata"), true,
-	                     reterr);
+	return read_metadata(c, member[1], true, reterr);
 }
 
 static int read_copies(struct zr_buf *own_text, bool v2, struct zr_copies *ret,

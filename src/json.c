@@ -285,16 +285,28 @@ bool zr_json_next(struct zr_json_walk *w, struct zr_json_slice *ret_key,
 	return true;
 }
 
-struct zr_json_slice zr_json_member(const char *text, size_t len, const char *key)
+void zr_json_members(const char *text, size_t len, const char *const *keys,
+                     struct zr_json_slice *ret)
 {
 	struct zr_json_walk w = zr_json_walk(text, len);
-	struct zr_json_slice name, value, found = {0};
+	struct zr_json_slice name, value;
 
+	for (size_t i = 0; keys[i]; i++)
+		ret[i] = (struct zr_json_slice){0};
 	while (w.object && zr_json_next(&w, &name, &value)) {
 		struct zr_token t = {.p = (const uint8_t *)name.data, .len = name.len};
 
-		if (zr_token_is(&t, key))
-			found = value;
+		for (size_t i = 0; keys[i]; i++)
+			if (zr_token_is(&t, keys[i]))
+				ret[i] = value;
 	}
+}
+
+struct zr_json_slice zr_json_member(const char *text, size_t len, const char *key)
+{
+	const char *const keys[] = {key, NULL};
+	struct zr_json_slice found;
+
+	zr_json_members(text, len, keys, &found);
 	return found;
 }

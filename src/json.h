@@ -40,6 +40,11 @@ ZR_MUST_CHECK int zr_json_check(const char *text, size_t len, struct zr_err *ret
  * checked before. {NULL, 0} if it is no object or has no such member. */
 struct zr_json_slice zr_json_member(const char *text, size_t len, const char *key);
 
+/* Likewise of several members, in one pass over the text. keys: NULL-terminated; ret: one
+ * for each of them. */
+void zr_json_members(const char *text, size_t len, const char *const *keys,
+                     struct zr_json_slice *ret);
+
 /* Walks through the members of an object or the elements of a list, whose text was
  * checked before, without parsing them: one pass over the text in all. */
 struct zr_json_walk {

@@ -15,6 +15,7 @@
 #define TREE_SHIFT ZR_ENTRY_BITS
 #define NODE_SHIFT (ZR_ENTRY_BITS + 3)
 
+#define DATE_SINGLY 32 /* children that are dated one by one, before all are */
 #define FILES_BUDGET ((size_t)16 << 20) /* bytes of parsed documents that are kept */
 
 struct zr_node {
@@ -28,6 +29,7 @@ struct zr_node {
 	struct timespec mtime;
 	atomic_bool dated;         /* mtime is known and will not change */
 	atomic_size_t undated;     /* children of which it is not */
+	atomic_uint ndated;        /* children that were dated one by one */
 	atomic_bool listed;        /* children are there and will not change */
 	struct zr_node **children; /* owned array, sorted by file name */
 	size_t nchildren;
@@ -172,6 +174,21 @@ static int node_date(struct zr_tree *t, struct zr_node *n)
 	}
 	pthread_mutex_unlock(&n->lock);
 	return ZR_MIN(r, 0);
+}
+
+/* Dates a child that was asked for. Who asks for more than a few asks for all. */
+static int child_date(struct zr_tree *t, struct zr_node *n, struct zr_node *child)
+{
+	int r;
+
+	if (atomic_load(&child->dated))
+		return 0;
+	r = node_date(t, child);
+	if (r < 0 || atomic_fetch_add(&n->ndated, 1) != DATE_SINGLY)
+		return r;
+	for (size_t i = 0; r == 0 && i < n->nchildren; i++)
+		r = node_date(t, n->children[i]);
+	return r;
 }
 
 /* What the group says of the nodes below it. */
@@ -487,7 +504,7 @@ int zr_tree_lookup(struct zr_tree *t, const struct zr_place *dir, const char *na
 		if (r == 0)
 			r = find_node(dir, name, ret);
 		if (r == 0)
-			r = node_date(t, ret->place.node);
+			r = child_date(t, dir->node, ret->place.node);
 	}
 	zr_files_unref(files);
 	return r;

@@ -477,8 +477,18 @@ static void fs_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t of
 	start_readdir(req, ino, size, off, true);
 }
 
+/* Nothing is kept for an open directory either, but the kernel shall go on asking:
+ * fusermount3 tells a dead mount, which it is to remove, by opening it. */
+static void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	(void)ino;
+	fi->keep_cache = 1;
+	fi->cache_readdir = 1;
+	fuse_reply_open(req, fi);
+}
+
 /* Nothing is kept for an open file: answered so once, the kernel never asks again, and
- * keeps pages and listings cached. */
+ * keeps pages cached. */
 static void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	(void)ino;
@@ -540,7 +550,7 @@ const struct fuse_lowlevel_ops *zr_fs_ops(void)
 		.getattr = fs_getattr,
 		.open = fs_open,
 		.read = fs_read,
-		.opendir = fs_open,
+		.opendir = fs_opendir,
 		.readdir = fs_readdir,
 		.readdirplus = fs_readdirplus,
 		.statfs = fs_statfs,

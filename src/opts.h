@@ -45,9 +45,9 @@ struct zr_opts {
 
 /* -EINVAL and one line that names the argument at fault. `-o` values may come in several
  * -o, commas in a value are escaped by a backslash; the last of equals wins. What
- * mount(8) adds is accepted: ro, rw (it passes that whenever ro was not given), dev,
- * suid, exec, noatime, _netdev and the like are taken and ignored (the mount is always
- * ro, nosuid, nodev). --help and --version end the parsing where they stand. */
+ * mount(8) adds is accepted: ro, dev, suid, exec, noatime, _netdev and the like are taken
+ * and ignored (the mount is always ro, nosuid, nodev). rw is refused, but where mount(8)
+ * itself has added it. --help and --version end the parsing where they stand. */
 ZR_MUST_CHECK int zr_opts_parse(int argc, char **argv, struct zr_opts *ret,
                                 struct zr_err *reterr);
 void zr_opts_done(struct zr_opts *o);

@@ -36,8 +36,8 @@ struct date {
 };
 
 /* *n is divided by d (1 to 10^18), rounding down; returns the remainder. Most counts need
- * no division of 128 bits. */
-static inline uint64_t divide(i128 *n, uint64_t d)
+ * no division of 128 bits, and by a constant none at all. */
+static inline __attribute__((always_inline)) uint64_t divide(i128 *n, uint64_t d)
 {
 	i128 q, r;
 
@@ -52,6 +52,21 @@ static inline uint64_t divide(i128 *n, uint64_t d)
 	r = *n % (i128)d;
 	*n = q - (r < 0);
 	return (uint64_t)(r < 0 ? r + (i128)d : r);
+}
+
+/* Takes the fraction off a count of fractions of a second. */
+static uint64_t divide_fraction(i128 *n, unsigned int digits)
+{
+	switch (digits) {
+	case 3:
+		return divide(n, 1000);
+	case 6:
+		return divide(n, 1000000);
+	case 9:
+		return divide(n, 1000000000);
+	default:
+		return divide(n, zr_powers_of_10[digits]);
+	}
 }
 
 /* Eras of 400 years from 0000-03-01, so that a leap day is the last of its year. */
@@ -84,8 +99,11 @@ static struct date date_split(int64_t n, enum zr_unit unit, uint32_t scale)
 	if (unit == ZR_WEEK)
 		count *= 7;
 	if (u->digits)
-		d.fraction = divide(&count, zr_powers_of_10[u->digits]);
-	d.rest = (uint32_t)divide(&count, u->per_day);
+		d.fraction = divide_fraction(&count, u->digits);
+	if (u->per_day == 86400)
+		d.rest = (uint32_t)divide(&count, 86400);
+	else
+		d.rest = (uint32_t)divide(&count, u->per_day);
 	civil(count, &d);
 	return d;
 }
@@ -104,9 +122,11 @@ static unsigned int year_len(i128 year)
 static char *put_year(char *out, i128 year)
 {
 	u128 magnitude = year < 0 ? -(u128)year : (u128)year;
-	char *end = out + year_len(year);
-	char *p = end;
+	char *end, *p;
 
+	if (magnitude <= 9999 && year >= 0)
+		return zr_put_digits(out, (uint64_t)magnitude, 4);
+	end = p = out + year_len(year);
 	if (year < 0)
 		*out++ = '-';
 	for (; magnitude > UINT64_MAX; magnitude /= 10)

@@ -100,7 +100,7 @@ static void fill_attr(const struct zr_fs *fs, const struct zr_place *p, bool is_
                       uint64_t size, struct stat *st)
 {
 	*st = (struct stat){
-		.st_ino = zr_tree_ino(p),
+		.st_ino = zr_tree_ino(fs->tree, p),
 		.st_mode = (is_dir ? S_IFDIR | 0555 : S_IFREG | 0444) & ~fs->opts->umask,
 		.st_nlink = 1,
 		.st_uid = fs->opts->uid,
@@ -136,7 +136,7 @@ static int fill_entry(struct zr_fs *fs, const struct zr_entry *e,
 	uint64_t size = 0;
 	int r = e->is_dir ? 0 : peek_size(fs, &e->place, &size);
 
-	*ret = (struct fuse_entry_param){.ino = zr_tree_ino(&e->place),
+	*ret = (struct fuse_entry_param){.ino = zr_tree_ino(fs->tree, &e->place),
 	                                 .generation = 1,
 	                                 .attr_timeout = FOREVER,
 	                                 .entry_timeout = FOREVER};
@@ -268,7 +268,8 @@ static int nth_entry(struct op *op, const struct zr_place *dir, uint64_t nth,
 {
 	if (nth >= 2)
 		return zr_tree_nth(op->fs->tree, dir, nth - 2, ret);
-	*ret = (struct zr_entry){.place = nth == 0 ? *dir : zr_tree_parent(dir),
+	*ret = (struct zr_entry){.place = nth == 0 ? *dir
+	                                           : zr_tree_parent(op->fs->tree, dir),
 	                         .is_dir = true};
 	strcpy(ret->name, nth == 0 ? "." : "..");
 	return 0;
@@ -476,8 +477,18 @@ static void fs_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t of
 	start_readdir(req, ino, size, off, true);
 }
 
+/* Nothing is kept for an open directory either, but the kernel shall go on asking:
+ * fusermount3 tells a dead mount, which it is to remove, by opening it. */
+static void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	(void)ino;
+	fi->keep_cache = 1;
+	fi->cache_readdir = 1;
+	fuse_reply_open(req, fi);
+}
+
 /* Nothing is kept for an open file: answered so once, the kernel never asks again, and
- * keeps pages and listings cached. */
+ * keeps pages cached. */
 static void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	(void)ino;
@@ -539,7 +550,7 @@ const struct fuse_lowlevel_ops *zr_fs_ops(void)
 		.getattr = fs_getattr,
 		.open = fs_open,
 		.read = fs_read,
-		.opendir = fs_open,
+		.opendir = fs_opendir,
 		.readdir = fs_readdir,
 		.readdirplus = fs_readdirplus,
 		.statfs = fs_statfs,
@@ -553,11 +564,11 @@ int zr_fs_new(struct zr_store *store, const struct zr_opts *opts,
               struct zr_err *reterr)
 {
 	struct zr_fs *fs = calloc(1, sizeof(*fs));
-	struct zr_err err = {0};
+	struct zr_err why = {0};
 	int r;
 
 	if (!fs)
-		return -ENOMEM;
+		return zr_err_set(reterr, -ENOMEM, "out of memory");
 	fs->opts = opts;
 	fs->on_ready = on_ready;
 	fs->on_ready_arg = arg;
@@ -565,13 +576,14 @@ int zr_fs_new(struct zr_store *store, const struct zr_opts *opts,
 	                          .cache = zr_cache_new(opts->cache_bytes),
 	                          .render = opts->render,
 	                          .size_wait = opts->size_wait,
-	                          .missing_is_error = opts->missing_is_error};
-	r = fs->env.cache ? zr_tree_new(&fs->env, &fs->tree, &err) : -ENOMEM;
+	                          .missing_is_error = opts->missing_is_error,
+	                          .root = opts->view,
+	                          .beside = opts->views};
+	r = fs->env.cache ? zr_tree_new(&fs->env, &fs->tree, &why) : -ENOMEM;
 	if (r < 0) {
-		zr_err_set(reterr, r, "%s: %s", opts->store,
-		           err.code ? err.text : strerror(-r));
 		zr_fs_free(fs);
-		return r;
+		return zr_err_set(reterr, r, "%s: %s", opts->store,
+		                  why.code ? why.text : strerror(-r));
 	}
 	*ret = fs;
 	return 0;

@@ -14,10 +14,14 @@
  */
 #define LAYOUT_MAX_STEPS (ZR_MAX_RECORD + ZR_MAX_FIELDS)
 
+/* Axes of all columns together: each has a copy of those of the structs above. */
+#define LAYOUT_MAX_AXES ((uint64_t)1 << 20)
+
 struct tally {
 	uint64_t levels;
 	uint64_t leaves;
 	uint64_t steps;
+	uint64_t axes;
 };
 
 /* Elements that a line walks over for one field, empty axes counted as one. */
@@ -31,8 +35,8 @@ static bool layout_steps(const struct zr_field *f, uint64_t outer, uint64_t *ret
 	return true;
 }
 
-static int layout_count(const struct zr_type *type, uint64_t outer, unsigned int depth,
-                        struct tally *t)
+static int layout_count(const struct zr_type *type, uint64_t outer, uint32_t naxes,
+                        unsigned int depth, struct tally *t)
 {
 	if (depth > ZR_MAX_STRUCT_DEPTH)
 		return -EINVAL;
@@ -46,14 +50,15 @@ static int layout_count(const struct zr_type *type, uint64_t outer, unsigned int
 		if (f->ndim > ZR_MAX_DIMS || !layout_steps(f, outer, &steps))
 			return -EINVAL;
 		t->steps += steps;
+		t->axes += naxes + f->ndim;
 		t->leaves += f->type.kind != ZR_STRUCT;
 		t->levels += f->type.kind == ZR_STRUCT;
-		if (t->steps > LAYOUT_MAX_STEPS ||
+		if (t->steps > LAYOUT_MAX_STEPS || t->axes > LAYOUT_MAX_AXES ||
 		    t->levels - 1 + t->leaves > ZR_MAX_FIELDS)
 			return -EINVAL;
 		if (f->type.kind != ZR_STRUCT)
 			continue;
-		r = layout_count(&f->type, steps, depth + 1, t);
+		r = layout_count(&f->type, steps, naxes + f->ndim, depth + 1, t);
 		if (r < 0)
 			return r;
 	}
@@ -126,7 +131,7 @@ int zr_layout_build(const struct zr_type *type, struct zr_layout *ret)
 
 	l.is_struct = type->kind == ZR_STRUCT;
 	if (l.is_struct) {
-		r = layout_count(type, 1, 1, &t);
+		r = layout_count(type, 1, 0, 1, &t);
 		if (r < 0)
 			return r;
 		if (t.leaves == 0)

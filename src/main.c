@@ -84,7 +84,9 @@ static void tune_process(void)
 	/* Chunks come and go: each large block is a mapping of its own, which goes back
 	 * to the system when it is freed. (By itself glibc raises the threshold to the
 	 * size of what was freed last, and keeps such blocks in its heaps.) */
-	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_MMAP_THRESHOLD, 2 << 20);
+	/* The buffer of a reply is smaller, and the next one is needed at once. */
+	mallopt(M_TRIM_THRESHOLD, 4 << 20);
 	/* Up to a hundred threads wait for a store; as many heaps would be waste. */
 	mallopt(M_ARENA_MAX, 4);
 
@@ -124,18 +126,18 @@ static void on_ready(void *arg)
 		fuse_session_exit(s->session);
 }
 
-/* SIGHUP, SIGINT and SIGTERM as a descriptor, but for those that whoever started us
- * ignores (nohup). Threads that start later inherit that they are blocked. */
+/* SIGHUP, SIGINT and SIGTERM as a descriptor; without SIGHUP if whoever started us
+ * ignores it (nohup). Threads that start later inherit that they are blocked. */
 static int open_signals(void)
 {
-	static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
-	struct sigaction old;
+	struct sigaction hup;
 	sigset_t set;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < ZR_COUNT(ends); i++)
-		if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaddset(&set, ends[i]);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN)
+		sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -155,8 +157,10 @@ static int serve_requests(struct fuse_session *se, int signals)
 	while (!fuse_session_exited(se)) {
 		int r;
 
-		if (poll(fds, ZR_COUNT(fds), -1) < 0 && errno != EINTR)
+		if (poll(fds, ZR_COUNT(fds), -1) < 0 && errno != EINTR) {
+			zr_error("cannot wait for requests: %s", strerror(errno));
 			return -errno;
+		}
 		if (fds[1].revents)
 			break;
 		r = fuse_session_receive_buf(se, &buf);

@@ -39,13 +39,13 @@ static void measure_bool(const struct zr_value *v, const uint8_t *p, uint64_t st
 		add_all(sum, total);                                                     \
 	}
 
-MEASURE_INT(measure_i8, (int8_t)*p, zr_i64_len)
-MEASURE_INT(measure_i16, (int16_t)zr_load_u16(p, v->big), zr_i64_len)
-MEASURE_INT(measure_i32, (int32_t)zr_load_u32(p, v->big), zr_i64_len)
+MEASURE_INT(measure_i8, (int8_t)*p, zr_i32_len)
+MEASURE_INT(measure_i16, (int16_t)zr_load_u16(p, v->big), zr_i32_len)
+MEASURE_INT(measure_i32, (int32_t)zr_load_u32(p, v->big), zr_i32_len)
 MEASURE_INT(measure_i64, (int64_t)zr_load_u64(p, v->big), zr_i64_len)
-MEASURE_INT(measure_u8, *p, zr_u64_len)
-MEASURE_INT(measure_u16, zr_load_u16(p, v->big), zr_u64_len)
-MEASURE_INT(measure_u32, zr_load_u32(p, v->big), zr_u64_len)
+MEASURE_INT(measure_u8, *p, zr_u32_len)
+MEASURE_INT(measure_u16, zr_load_u16(p, v->big), zr_u32_len)
+MEASURE_INT(measure_u32, zr_load_u32(p, v->big), zr_u32_len)
 MEASURE_INT(measure_u64, zr_load_u64(p, v->big), zr_u64_len)
 MEASURE_INT(measure_small_int, zr_load_small_int(*p, v->bits, v->kind == ZR_INT),
             zr_i64_len)
@@ -190,14 +190,14 @@ ZR_INLINE void string_add_char(struct string_lens *l, uint32_t cp)
 	l->csv += size;
 }
 
-/* Eight bytes at once, if none of them has a longer form. */
-ZR_INLINE bool string_add_plain(struct string_lens *l, uint64_t w)
+/* The first n of eight bytes at once, if none of them has a longer form. */
+ZR_INLINE bool string_add_plain(struct string_lens *l, uint64_t w, uint64_t n)
 {
 	if (zr_any_odd(w) | zr_any_is(w, '\\') | zr_any_is(w, '"'))
 		return false;
-	l->text += 8;
-	l->json += 8;
-	l->csv += 8;
+	l->text += n;
+	l->json += n;
+	l->csv += n;
 	l->special |= zr_any_is(w, ',');
 	return true;
 }
@@ -208,14 +208,11 @@ static struct string_lens utf32_lens(struct zr_span s, bool big)
 	uint64_t at = 0;
 
 	while (at < s.n) {
-		uint64_t stop = at + 8, w;
+		uint64_t stop = ZR_MIN(at + 8, s.n), w;
 
-		if (stop <= s.n && zr_narrow_8(s.p + 4 * at, big, &w) &&
-		    string_add_plain(&l, w)) {
+		if (zr_load_units(s, at, big, &w) && string_add_plain(&l, w, stop - at))
 			at = stop;
-			continue;
-		}
-		for (stop = ZR_MIN(stop, s.n); at < stop; at++) {
+		for (; at < stop; at++) {
 			uint32_t cp = zr_load_u32(s.p + 4 * at, big);
 
 			string_add_char(&l, zr_is_scalar(cp) ? cp : 0xfffd);
@@ -230,13 +227,11 @@ static struct string_lens utf8_lens(struct zr_span s)
 	uint64_t at = 0;
 
 	while (at < s.n) {
-		uint64_t stop = at + 8;
+		uint64_t stop = ZR_MIN(at + 8, s.n), w;
 
-		if (stop <= s.n && string_add_plain(&l, zr_load_u64(s.p + at, false))) {
+		if (zr_load_bytes(s, at, &w) && string_add_plain(&l, w, stop - at))
 			at = stop;
-			continue;
-		}
-		for (stop = ZR_MIN(stop, s.n); at < stop;) {
+		while (at < stop) {
 			uint32_t cp;
 			unsigned int len = zr_utf8_decode(s.p + at, s.n - at, &cp);
 
@@ -284,7 +279,8 @@ static void measure_string(const struct zr_value *v, const uint8_t *p, uint64_t 
 	for (; n > 0; n--, p += stride) {
 		struct zr_item item = zr_load_item(p);
 
-		add_string(v, utf8_lens((struct zr_span){item.data, item.len}), sum);
+		add_string(v, utf8_lens((struct zr_span){item.data, item.len, item.len}),
+		           sum);
 	}
 }
 
@@ -293,8 +289,8 @@ static void measure_json(const struct zr_value *v, const uint8_t *p, uint64_t st
 {
 	for (; n > 0; n--, p += stride) {
 		struct zr_item item = zr_load_item(p);
-		struct zr_span s = {item.data + (item.len > 0),
-		                    item.len - (item.len > 0)};
+		uint64_t mark = item.len > 0, len = item.len - mark;
+		struct zr_span s = {item.data + mark, len, len};
 		struct string_lens l = utf8_lens(s);
 
 		/* JSON text is copied as it is, but for the quotes of CSV. */

@@ -11,6 +11,7 @@ static void array_unrefp(struct zr_array **a)
 void zr_meta_done(struct zr_meta *m)
 {
 	zr_buf_done(&m->attributes);
+	zr_buf_done(&m->codecs);
 	zr_array_unref(m->array);
 	*m = (struct zr_meta){0};
 }
@@ -171,6 +172,8 @@ static int read_v3(struct zr_doc doc, struct zr_meta *m, struct zr_err *reterr)
 	if (r < 0)
 		return r;
 	r = read_names(a, m, json_object_get(v, "dimension_names"));
+	if (r == 0)
+		r = zr_meta_codec_names_v3(json_object_get(v, "codecs"), &m->codecs);
 	if (r < 0)
 		return r;
 	m->array = ZR_TAKE(a);
@@ -218,6 +221,8 @@ static int read_v2(struct zr_doc zgroup, struct zr_doc zarray, struct zr_doc zat
 	if (r < 0)
 		return r;
 	r = read_names(a, m, NULL);
+	if (r == 0)
+		r = zr_meta_codec_names_v2(v, &m->codecs);
 	if (r < 0)
 		return r;
 	m->array = ZR_TAKE(a);

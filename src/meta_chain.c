@@ -7,8 +7,6 @@
  */
 #include "meta_impl.h"
 
-#include <stdio.h>
-
 /* One list, checked: array to array, one array to bytes, bytes to bytes. */
 struct list {
 	size_t count;

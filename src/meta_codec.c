@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "meta_impl.h"
 
-#include <stdio.h>
-
 /* What an appender works with. */
 struct args {
 	struct zr_codecs *chain;

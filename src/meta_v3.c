@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "meta_impl.h"
 
-#include <stdio.h>
-
 static const char *const known_members[] = {
 	"zarr_format",
 	"node_type",

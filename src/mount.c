@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -35,9 +36,11 @@ static bool mount_is_within(const char *path, const char *dir)
 
 static int mount_check_point(const char *point, struct zr_err *reterr)
 {
+	struct statvfs fs;
 	struct stat st;
 
-	if (stat(point, &st) == 0) {
+	/* Of a dead mount the kernel may still know the attributes; statvfs() asks. */
+	if (stat(point, &st) == 0 && (statvfs(point, &fs) == 0 || errno != ENOTCONN)) {
 		if (S_ISDIR(st.st_mode))
 			return 0;
 		return zr_err_set(reterr, -ENOTDIR, "mount point '%s' is not a directory",
@@ -148,10 +151,15 @@ void zr_mount_done(struct zr_mount *m)
 int zr_mount_check_device(const char *path, struct zr_err *reterr)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);
+	struct stat st;
 
 	if (fd >= 0) {
+		bool is_device = fstat(fd, &st) == 0 && S_ISCHR(st.st_mode);
+
 		close(fd);
-		return 0;
+		return is_device
+		               ? 0
+		               : zr_err_set(reterr, -ENODEV, "%s is not a device", path);
 	}
 	switch (errno) {
 	case ENOENT:

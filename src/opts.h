@@ -12,7 +12,7 @@
 
 #include "buf.h"
 #include "err.h"
-#include "render.h"
+#include "files.h"
 #include "util.h"
 
 enum zr_action { ZR_ACTION_MOUNT, ZR_ACTION_HELP, ZR_ACTION_VERSION };
@@ -32,6 +32,9 @@ struct zr_opts {
 	uint64_t cache_bytes;   /* cache=SIZE, 256 MiB by default, at least 1 MiB */
 	unsigned int size_wait; /* seconds, 30 by default; 0: never wait */
 	char *log_file;         /* log=FILE */
+	enum zr_tree_form view; /* view=FORM: what the mount's root is; text by default */
+	unsigned int views;     /* views=LIST: the trees in it, bits 1 << enum
+	                         * zr_tree_form; all others by default, none with view= */
 	struct zr_render_opts render;
 	/* For libfuse: "-o" arguments that the user gave for the mount itself
 	 * (allow_other, auto_unmount, fsname, ...), joined by commas, values escaped; may
@@ -42,9 +45,9 @@ struct zr_opts {
 
 /* -EINVAL and one line that names the argument at fault. `-o` values may come in several
  * -o, commas in a value are escaped by a backslash; the last of equals wins. What
- * mount(8) adds is accepted: ro, rw (it passes that whenever ro was not given), dev,
- * suid, exec, noatime, _netdev and the like are taken and ignored (the mount is always
- * ro, nosuid, nodev). --help and --version end the parsing where they stand. */
+ * mount(8) adds is accepted: ro, dev, suid, exec, noatime, _netdev and the like are taken
+ * and ignored (the mount is always ro, nosuid, nodev). rw is refused, but where mount(8)
+ * itself has added it. --help and --version end the parsing where they stand. */
 ZR_MUST_CHECK int zr_opts_parse(int argc, char **argv, struct zr_opts *ret,
                                 struct zr_err *reterr);
 void zr_opts_done(struct zr_opts *o);

@@ -16,7 +16,8 @@
  *
  * Nothing here allocates (but for compiling), does I/O or looks at the locale.
  * Text: DESIGN 1.2. render_text.c, render_json.c, render_csv.c write values of one
- * form; measure.c is the twin of all three; render_bin.c gathers raw values.
+ * form; measure.c is the twin of all three; render_bin.c gathers raw values, and
+ * render_fixed.c makes text in columns.
  *
  * Layer 3. May include layout.h and below.
  *
@@ -32,6 +33,7 @@ enum zr_nonfinite { ZR_NONFINITE_NULL, ZR_NONFINITE_STRING };
 /* What of the command line changes text. */
 struct zr_render_opts {
 	enum zr_nonfinite nonfinite; /* NaN and infinities in JSON */
+	bool fixed_text;             /* field files in columns of constant width */
 };
 
 struct zr_line;
@@ -46,7 +48,8 @@ struct zr_line *zr_line_new_csv(const struct zr_array *a, const struct zr_layout
                                 const struct zr_render_opts *o);
 void zr_line_free(struct zr_line *line); /* NULL is allowed */
 
-/* The header line of records.csv, LF included, into an empty buffer. */
+/* The header line of records.csv, LF included, into an empty buffer. -ENOMEM; -EFBIG when
+ * it would be longer than ZR_MAX_METADATA: sub-arrays multiply names. */
 ZR_MUST_CHECK int zr_csv_header(const struct zr_array *a, const struct zr_layout *l,
                                 struct zr_buf *ret);
 
@@ -57,7 +60,7 @@ bool zr_line_has_index(const struct zr_line *line);
 /* Most bytes that one line can have, indices included; UINT64_MAX for variable length. */
 uint64_t zr_line_max(const struct zr_line *line);
 
-/* Bytes of one record's line, LF included, index digits not. */
+/* Bytes of one record's line, LF included, index digits not. Never 0. */
 uint64_t zr_line_len(const struct zr_line *line, const uint8_t *rec);
 
 /*
@@ -77,7 +80,8 @@ char *zr_line_put_one(const struct zr_line *line, const uint8_t *rec,
 
 /*
  * Skip records of a run whose lines end at or before `bytes`: returns how many, at most
- * n; *ret_bytes is their length, index digits included.
+ * n; *ret_bytes is their length, index digits included. Runs of stride 0 take the time
+ * of one record, whatever n.
  */
 uint64_t zr_line_skip_run(const struct zr_line *line, const uint8_t *rec, uint64_t stride,
                           uint64_t n, const uint64_t *index, uint64_t bytes,
@@ -94,20 +98,31 @@ struct zr_measure *zr_measure_new(const struct zr_array *a, const struct zr_layo
 void zr_measure_free(struct zr_measure *m);                        /* NULL is allowed */
 uint32_t zr_measure_files(const struct zr_measure *m); /* nleaves + nlevels + 1 */
 
-/* Adds to sums[file] the zr_line_len() of the n records of a run. */
+/* Adds to sums[file] the zr_line_len() of the n records of a run. A sum that does not
+ * fit becomes UINT64_MAX and stays it. Runs of stride 0 take the time of one record. */
 void zr_measure_run(const struct zr_measure *m, const uint8_t *rec, uint64_t stride,
                     uint64_t n, uint64_t *sums);
 
 /*
- * Binary: column values as little-endian, packed elements, for .raw and .npy; not for
- * variable length. A leaf's values (all its sub-array elements), or the whole record
- * (level 0) as packed fields, hidden padding as it is stored.
+ * Records that take the same number of bytes in a file whatever they hold; not for
+ * variable length. Binary, for .raw and .npy: a leaf's values (all its sub-array
+ * elements) as little-endian, packed elements, or the whole record (level 0) as packed
+ * fields, hidden padding as it is stored. Text, for text=fixed: a leaf's line, each value
+ * in a column as wide as the longest value of its type, numbers and dates on the right of
+ * it, strings and bytes on the left.
  */
 struct zr_bin;
 
 struct zr_bin *zr_bin_new_leaf(const struct zr_layout *l, uint32_t leaf);
 struct zr_bin *zr_bin_new_record(const struct zr_type *type);
-void zr_bin_free(struct zr_bin *b);
+struct zr_bin *zr_bin_new_text(const struct zr_layout *l, uint32_t leaf,
+                               const struct zr_render_opts *o);
+void zr_bin_free(struct zr_bin *b);          /* NULL is allowed */
 uint64_t zr_bin_len(const struct zr_bin *b); /* bytes that one record takes */
 void zr_bin_put_run(const struct zr_bin *b, const uint8_t *rec, uint64_t stride,
                     uint64_t n, uint8_t *out);
+
+/* Bytes [skip, skip + len) of one record, which it must have. -ENOMEM: the one function
+ * here that allocates, because values are made whole. */
+ZR_MUST_CHECK int zr_bin_put_part(const struct zr_bin *b, const uint8_t *rec,
+                                  uint64_t skip, size_t len, uint8_t *out);

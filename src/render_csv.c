@@ -42,34 +42,35 @@ static bool csv_any_special(uint64_t w)
 /* Whether a string has to be quoted is known before its first byte is written. */
 static bool csv_bytes_need_quotes(struct zr_span s)
 {
-	uint64_t at = 0;
+	uint64_t w;
 
-	for (; at + 8 <= s.n; at += 8)
-		if (csv_any_special(zr_load_u64(s.p + at, false)))
-			return true;
-	for (; at < s.n; at++)
-		if (csv_is_special(s.p[at]))
-			return true;
+	for (uint64_t at = 0; at < s.n; at += 8) {
+		if (zr_load_bytes(s, at, &w)) {
+			if (csv_any_special(w))
+				return true;
+			continue;
+		}
+		for (uint64_t i = at; i < ZR_MIN(at + 8, s.n); i++)
+			if (csv_is_special(s.p[i]))
+				return true;
+	}
 	return false;
 }
 
 static bool csv_units_need_quotes(struct zr_span s, bool big)
 {
-	uint64_t at = 0, w;
+	uint64_t w;
 
-	for (; at + 8 <= s.n; at += 8) {
-		if (zr_narrow_8(s.p + 4 * at, big, &w)) {
+	for (uint64_t at = 0; at < s.n; at += 8) {
+		if (zr_load_units(s, at, big, &w)) {
 			if (csv_any_special(w))
 				return true;
 			continue;
 		}
-		for (uint64_t i = at; i < at + 8; i++)
+		for (uint64_t i = at; i < ZR_MIN(at + 8, s.n); i++)
 			if (csv_is_special(zr_load_u32(s.p + 4 * i, big)))
 				return true;
 	}
-	for (; at < s.n; at++)
-		if (csv_is_special(zr_load_u32(s.p + 4 * at, big)))
-			return true;
 	return false;
 }
 
@@ -106,7 +107,7 @@ ZR_INLINE char *csv_string(const struct zr_value *v, const uint8_t *p, char *out
 	struct zr_item item = zr_load_item(p);
 
 	(void)v;
-	return put_string((struct zr_span){item.data, item.len}, out);
+	return put_string((struct zr_span){item.data, item.len, item.len}, out);
 }
 
 /* A string, or JSON text, which is a string of its own here. */
@@ -117,7 +118,8 @@ ZR_INLINE char *csv_json(const struct zr_value *v, const uint8_t *p, char *out)
 	(void)v;
 	if (item.len == 0)
 		return out;
-	return put_string((struct zr_span){item.data + 1, item.len - 1}, out);
+	return put_string((struct zr_span){item.data + 1, item.len - 1, item.len - 1},
+	                  out);
 }
 
 ZR_DEFINE_PUT(csv_utf32s, csv_utf32)
@@ -159,7 +161,7 @@ char *zr_csv_put_sole(const struct zr_value *v, const uint8_t *p, uint64_t strid
 
 void zr_csv_add_string(struct zr_buf *b, const char *s, size_t len)
 {
-	struct zr_span span = {(const uint8_t *)s, len};
+	struct zr_span span = {(const uint8_t *)s, len, len};
 	char *out;
 
 	/* No byte becomes more than three. */

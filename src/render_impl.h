@@ -149,6 +149,23 @@ struct zr_line {
 	struct zr_literal index[ZR_MAX_DIMS]; /* what is written before each */
 };
 
+/* ---- records of constant length ---- */
+
+struct zr_bin_ops {
+	/* See the functions of the same names in render.h; len is not 0. */
+	void (*put_run)(const struct zr_bin *b, const uint8_t *rec, uint64_t stride,
+	                uint64_t n, uint8_t *out);
+	int (*put_part)(const struct zr_bin *b, const uint8_t *rec, uint64_t skip,
+	                size_t len, uint8_t *out);
+	void (*free)(struct zr_bin *b);
+};
+
+/* First member of each kind's own struct. */
+struct zr_bin {
+	const struct zr_bin_ops *ops;
+	uint64_t len;
+};
+
 /* ---- arithmetic of lengths, which stops at UINT64_MAX instead of wrapping ---- */
 
 static inline uint64_t zr_sat_add(uint64_t a, uint64_t b)
@@ -191,7 +208,8 @@ static inline int64_t zr_load_small_int(uint8_t byte, unsigned int bits, bool is
 
 struct zr_span {
 	const uint8_t *p;
-	uint64_t n; /* bytes, or UTF-32 code units */
+	uint64_t n;    /* bytes, or UTF-32 code units */
+	uint64_t room; /* what of that may be read: padding is, too */
 };
 
 static inline struct zr_item zr_load_item(const uint8_t *p)
@@ -214,6 +232,12 @@ static inline uint64_t zr_trim_zeros(const uint8_t *p, uint64_t n)
 			break;
 		n -= 32;
 	}
+	for (; n >= 8; n -= 8) {
+		uint64_t w = zr_load_u64(p + n - 8, false);
+
+		if (w)
+			return n - (uint64_t)__builtin_clzll(w) / 8;
+	}
 	while (n > 0 && p[n - 1] == 0)
 		n--;
 	return n;
@@ -222,12 +246,13 @@ static inline uint64_t zr_trim_zeros(const uint8_t *p, uint64_t n)
 /* UTF-32 code units, or bytes, without the padding. */
 ZR_INLINE struct zr_span zr_load_utf32(const struct zr_value *v, const uint8_t *p)
 {
-	return (struct zr_span){p, (zr_trim_zeros(p, v->size / 4 * 4) + 3) / 4};
+	return (struct zr_span){p, (zr_trim_zeros(p, v->size / 4 * 4) + 3) / 4,
+	                        v->size / 4};
 }
 
 ZR_INLINE struct zr_span zr_load_chars(const struct zr_value *v, const uint8_t *p)
 {
-	return (struct zr_span){p, zr_trim_zeros(p, v->size)};
+	return (struct zr_span){p, zr_trim_zeros(p, v->size), v->size};
 }
 
 #define ZR_BYTES(c) (UINT64_C(0x0101010101010101) * (uint8_t)(c))
@@ -273,6 +298,53 @@ ZR_INLINE bool zr_narrow_8(const uint8_t *p, bool big, uint64_t *ret)
 	return true;
 }
 
+/* Bytes of a word from the n-th on become 'a', which is plain in every form. */
+ZR_INLINE uint64_t zr_pad(uint64_t w, uint64_t n)
+{
+	uint64_t mask = n < 8 ? (UINT64_C(1) << 8 * n) - 1 : UINT64_MAX;
+
+	return (w & mask) | (ZR_BYTES('a') & ~mask);
+}
+
+/* Up to eight bytes, or code units, from `at` on. False if they cannot be had at once, or
+ * are not ASCII. */
+ZR_INLINE bool zr_load_bytes(struct zr_span s, uint64_t at, uint64_t *ret)
+{
+	if (s.room - at < 8)
+		return false;
+	*ret = zr_pad(zr_load_u64(s.p + at, false), s.n - at);
+	return true;
+}
+
+ZR_INLINE bool zr_load_units(struct zr_span s, uint64_t at, bool big, uint64_t *ret)
+{
+	if (s.room - at < 8 || !zr_narrow_8(s.p + 4 * at, big, ret))
+		return false;
+	*ret = zr_pad(*ret, s.n - at);
+	return true;
+}
+
+/* Writes n bytes of a word, 1 to 8, and none more. */
+ZR_INLINE char *zr_store_bytes(char *out, uint64_t w, uint64_t n)
+{
+	char bytes[8];
+
+	if (n >= 8) {
+		zr_store_8(out, w);
+		return out + 8;
+	}
+	zr_store_8(bytes, w);
+	if (n >= 4) {
+		memcpy(out, bytes, 4);
+		memcpy(out + n - 4, bytes + n - 4, 4);
+	} else {
+		out[0] = bytes[0];
+		out[n / 2] = bytes[n / 2];
+		out[n - 1] = bytes[n - 1];
+	}
+	return out + n;
+}
+
 /* What a form does with the characters of a string. */
 typedef bool (*zr_plain_fn)(uint64_t w); /* eight bytes stand for themselves */
 typedef char *(*zr_put_char_fn)(uint32_t cp, char *out);
@@ -285,15 +357,13 @@ ZR_INLINE char *zr_put_utf32(struct zr_span s, bool big, char *out, zr_plain_fn 
 	uint64_t at = 0;
 
 	while (at < s.n) {
-		uint64_t stop = at + 8, w;
+		uint64_t stop = ZR_MIN(at + 8, s.n), w;
 
-		if (stop <= s.n && zr_narrow_8(s.p + 4 * at, big, &w) && plain(w)) {
-			zr_store_8(out, w);
-			out += 8;
+		if (zr_load_units(s, at, big, &w) && plain(w)) {
+			out = zr_store_bytes(out, w, stop - at);
 			at = stop;
-			continue;
 		}
-		for (stop = ZR_MIN(stop, s.n); at < stop; at++) {
+		for (; at < stop; at++) {
 			uint32_t cp = zr_load_u32(s.p + 4 * at, big);
 
 			out = put(zr_is_scalar(cp) ? cp : 0xfffd, out);
@@ -308,18 +378,13 @@ ZR_INLINE char *zr_put_utf8(struct zr_span s, char *out, zr_plain_fn plain,
 	uint64_t at = 0;
 
 	while (at < s.n) {
-		uint64_t stop = at + 8, w;
+		uint64_t stop = ZR_MIN(at + 8, s.n), w;
 
-		if (stop <= s.n) {
-			w = zr_load_u64(s.p + at, false);
-			if (plain(w)) {
-				zr_store_8(out, w);
-				out += 8;
-				at = stop;
-				continue;
-			}
+		if (zr_load_bytes(s, at, &w) && plain(w)) {
+			out = zr_store_bytes(out, w, stop - at);
+			at = stop;
 		}
-		for (stop = ZR_MIN(stop, s.n); at < stop;) {
+		while (at < stop) {
 			uint32_t cp;
 			unsigned int len = zr_utf8_decode(s.p + at, s.n - at, &cp);
 

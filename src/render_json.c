@@ -189,7 +189,7 @@ ZR_INLINE char *json_string(const struct zr_value *v, const uint8_t *p, char *ou
 	struct zr_item item = zr_load_item(p);
 
 	(void)v;
-	return put_string((struct zr_span){item.data, item.len}, out);
+	return put_string((struct zr_span){item.data, item.len, item.len}, out);
 }
 
 ZR_INLINE char *json_json(const struct zr_value *v, const uint8_t *p, char *out)
@@ -200,7 +200,8 @@ ZR_INLINE char *json_json(const struct zr_value *v, const uint8_t *p, char *out)
 	if (item.len == 0)
 		return put_word(out, "\"\"", 2);
 	if (item.data[0] == 's')
-		return put_string((struct zr_span){item.data + 1, item.len - 1}, out);
+		return put_string(
+			(struct zr_span){item.data + 1, item.len - 1, item.len - 1}, out);
 	return put_word(out, (const char *)item.data + 1, item.len - 1);
 }
 
@@ -243,7 +244,7 @@ zr_put_fn zr_json_put(const struct zr_type *t)
 
 void zr_json_add_string(struct zr_buf *b, const char *s, size_t len)
 {
-	struct zr_span span = {(const uint8_t *)s, len};
+	struct zr_span span = {(const uint8_t *)s, len, len};
 	char *out;
 
 	/* No byte becomes more than six. */

@@ -193,7 +193,7 @@ ZR_INLINE char *text_string(const struct zr_value *v, const uint8_t *p, char *ou
 	struct zr_item item = zr_load_item(p);
 
 	(void)v;
-	return put_string((struct zr_span){item.data, item.len}, out);
+	return put_string((struct zr_span){item.data, item.len, item.len}, out);
 }
 
 ZR_INLINE char *text_json(const struct zr_value *v, const uint8_t *p, char *out)
@@ -204,7 +204,8 @@ ZR_INLINE char *text_json(const struct zr_value *v, const uint8_t *p, char *out)
 	if (item.len == 0)
 		return out;
 	if (item.data[0] == 's')
-		return put_string((struct zr_span){item.data + 1, item.len - 1}, out);
+		return put_string(
+			(struct zr_span){item.data + 1, item.len - 1, item.len - 1}, out);
 	memcpy(out, item.data + 1, item.len - 1);
 	return out + item.len - 1;
 }

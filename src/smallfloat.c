@@ -46,7 +46,7 @@ static const struct format formats[] = {
 
 /* A number in units of 10^q: whole part, and whether that is all of it. */
 struct scaled {
-	uint64_t whole;
+	uint32_t whole;
 	bool exact;
 };
 
@@ -61,9 +61,9 @@ static u128 pow5(int n)
 }
 
 /* x * 2^e / 10^q, where x < 2^13 and the result has at most eight digits. */
-static struct scaled scale(uint32_t x, int e, int q, u128 five)
+static struct scaled scale_wide(uint32_t x, int e, int q)
 {
-	u128 v = x, rest = 0;
+	u128 five = pow5(q > 0 ? q : -q), v = x, rest = 0;
 	int shift = e - q;
 
 	if (q <= 0)
@@ -78,11 +78,30 @@ static struct scaled scale(uint32_t x, int e, int q, u128 five)
 		rest |= v & (((u128)1 << -shift) - 1);
 		v >>= -shift;
 	}
-	return (struct scaled){(uint64_t)v, rest == 0};
+	return (struct scaled){(uint32_t)v, rest == 0};
+}
+
+/* The same where 64 bits are enough: all of float16, whose q is -13 to 0. */
+static inline struct scaled scale(uint32_t x, int e, int q)
+{
+	static const uint32_t five[] = {1,       5,        25,        125,       625,
+	                                3125,    15625,    78125,     390625,    1953125,
+	                                9765625, 48828125, 244140625, 1220703125};
+	int shift = e - q;
+	uint64_t v;
+
+	if (q > 0 || q < -13)
+		return scale_wide(x, e, q);
+	v = (uint64_t)x * five[-q];
+	if (shift >= 0)
+		return (struct scaled){(uint32_t)(v << shift), true};
+	return (struct scaled){(uint32_t)(v >> -shift),
+	                       (v & ((UINT64_C(1) << -shift) - 1)) == 0};
 }
 
 /* Whether d lies between the midpoints; on one only where ties go to this value. */
-static bool reads_back(uint64_t d, struct scaled low, struct scaled high, bool even)
+static inline bool reads_back(uint32_t d, struct scaled low, struct scaled high,
+                              bool even)
 {
 	bool above = d > low.whole || (even && low.exact && d == low.whole);
 	bool below = d < high.whole || (d == high.whole && (even || !high.exact));
@@ -98,44 +117,51 @@ static int scale_all(uint32_t m, int e, bool binade, struct scaled s[3])
 	int q = ((bits + e - 1) * 1233 >> 12) - MAX_DIGITS;
 
 	for (;; q++) {
-		u128 five = pow5(q > 0 ? q : -q);
-
 		/* Quarters of m, since below a power of two the neighbours are closer. */
-		s[1] = scale(4 * m, e - 2, q, five);
+		s[1] = scale(4 * m, e - 2, q);
 		if (s[1].whole >= 1000000)
 			continue;
-		s[0] = scale(4 * m - (binade ? 1 : 2), e - 2, q, five);
-		s[2] = scale(4 * m + 2, e - 2, q, five);
+		s[0] = scale(4 * m - (binade ? 1 : 2), e - 2, q);
+		s[2] = scale(4 * m + 2, e - 2, q);
 		return q;
 	}
+}
+
+/* Whether a multiple of `unit` reads back; the nearer one if two do. */
+static inline __attribute__((always_inline)) bool
+try_unit(const struct scaled s[3], bool even, uint32_t unit, uint64_t *ret)
+{
+	uint32_t low = s[1].whole / unit;
+	uint32_t middle = low * unit + unit / 2;
+	bool low_ok = reads_back(low * unit, s[0], s[2], even);
+	bool high_ok = reads_back((low + 1) * unit, s[0], s[2], even);
+	bool nearer_low = s[1].whole < middle ||
+	                  (s[1].whole == middle && s[1].exact && low % 2 == 0);
+
+	*ret = low_ok && (nearer_low || !high_ok) ? low : low + 1;
+	return low_ok || high_ok;
 }
 
 static void shortest_digits(uint32_t m, int e, bool binade, bool even,
                             struct zr_decimal *d)
 {
-	static const uint32_t power[] = {100000, 10000, 1000, 100, 10};
 	struct scaled s[3];
 	int q = scale_all(m, e, binade, s);
 
-	for (int n = 0; n < MAX_DIGITS; n++) {
-		uint64_t unit = power[n];
-		uint64_t low = s[1].whole / unit;
-		uint64_t middle = low * unit + unit / 2;
-		bool low_ok = reads_back(low * unit, s[0], s[2], even);
-		bool high_ok = reads_back((low + 1) * unit, s[0], s[2], even);
-		bool nearer_low = s[1].whole < middle ||
-		                  (s[1].whole == middle && s[1].exact && low % 2 == 0);
-
-		if (!low_ok && !high_ok)
-			continue;
-		d->digits = low_ok && (nearer_low || !high_ok) ? low : low + 1;
-		d->exponent = (int16_t)(q + MAX_DIGITS - n);
-		break;
-	}
-	while (d->digits % 10 == 0) {
+	/* Units are constants, so that nothing is divided. */
+	if (try_unit(s, even, 100000, &d->digits))
+		q += 5;
+	else if (try_unit(s, even, 10000, &d->digits))
+		q += 4;
+	else if (try_unit(s, even, 1000, &d->digits))
+		q += 3;
+	else if (try_unit(s, even, 100, &d->digits))
+		q += 2;
+	else if (try_unit(s, even, 10, &d->digits))
+		q += 1;
+	for (; d->digits % 10 == 0; q++)
 		d->digits /= 10;
-		d->exponent++;
-	}
+	d->exponent = (int16_t)q;
 }
 
 /* Sets the class of what is no number; false for numbers. */
@@ -166,6 +192,7 @@ struct zr_decimal zr_shortest_small(enum zr_float f, uint32_t bits)
 	struct zr_decimal d = {.cls = ZR_FINITE,
 	                       .negative = !fmt->is_unsigned && (bits >> width & 1)};
 	bool binade;
+	int exponent;
 
 	if (is_special(fmt, magnitude, &d))
 		return d;
@@ -177,7 +204,14 @@ struct zr_decimal zr_shortest_small(enum zr_float f, uint32_t bits)
 		m |= 1U << fmt->mantissa;
 	else
 		e = 1;
-	shortest_digits(m, (int)e - fmt->bias - fmt->mantissa, binade, magnitude % 2 == 0,
-	                &d);
+	exponent = (int)e - fmt->bias - fmt->mantissa;
+	/* Whole numbers that are at most 1 apart are their own digits, as in shortest.cc.
+	 */
+	if (exponent <= 0 && exponent >= -fmt->mantissa && fmt->mantissa > 0 &&
+	    (m & ((1U << -exponent) - 1)) == 0) {
+		d.digits = m >> -exponent;
+		return d;
+	}
+	shortest_digits(m, exponent, binade, magnitude % 2 == 0, &d);
 	return d;
 }

@@ -9,8 +9,9 @@
  * (refused with -EINVAL: names that come out of metadata cannot leave the store).
  * "Not there" (-ENOENT) is a different answer from every other failure.
  *
- * Kinds: a directory (store_dir.c), a zip archive (store_zip.c), one of these with what
- * consolidated metadata add (consolidated.c), and whatever a test brings.
+ * Kinds: a directory (store_dir.c on beneath.h), a zip archive (store_zip.c on
+ * archive.h), one of these with what consolidated metadata add (consolidated.c), and
+ * whatever a test brings.
  *
  * Layer 1. May include layer 0.
  *
@@ -42,7 +43,8 @@ struct zr_stat {
 
 struct zr_dirent {
 	char *name;  /* owned by the list, NUL-terminated */
-	bool is_dir; /* else an object (or something else: whoever opens it finds out) */
+	bool is_dir; /* or a link to one, be it out of the store; else an object (or
+	              * something else: whoever opens it finds out) */
 };
 
 struct zr_dirlist {

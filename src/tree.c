@@ -11,7 +11,8 @@
 #include "log.h"
 #include "probe.h"
 
-/* Inode number = (node << 24 | tree << 21 | entry) + 1, so that the root's is 1. */
+/* Inode number = (node << 24 | tree << 21 | entry) + 1, where the tree at the mount's
+ * root and number 0 have changed places, so that the root's is 1. */
 #define TREE_SHIFT ZR_ENTRY_BITS
 #define NODE_SHIFT (ZR_ENTRY_BITS + 3)
 
@@ -394,9 +395,18 @@ void zr_tree_free(struct zr_tree *t)
 	free(t);
 }
 
-uint64_t zr_tree_ino(const struct zr_place *p)
+/* The number of a tree in inode numbers, and back. */
+static unsigned int tree_number(const struct zr_tree *t, unsigned int tree)
 {
-	return (p->node->id << NODE_SHIFT | (uint64_t)p->tree << TREE_SHIFT | p->entry) +
+	unsigned int root = t->env->root;
+
+	return tree == root ? 0 : tree == 0 ? root : tree;
+}
+
+uint64_t zr_tree_ino(const struct zr_tree *t, const struct zr_place *p)
+{
+	return (p->node->id << NODE_SHIFT |
+	        (uint64_t)tree_number(t, p->tree) << TREE_SHIFT | p->entry) +
 	       1;
 }
 
@@ -410,12 +420,12 @@ int zr_tree_place(struct zr_tree *t, uint64_t ino, struct zr_place *ret)
 	pthread_mutex_unlock(&t->lock);
 	if (!ret->node || tree >= ZR_NTREES)
 		return -ESTALE;
-	ret->tree = tree;
+	ret->tree = tree_number(t, tree);
 	ret->entry = v & (((uint32_t)1 << ZR_ENTRY_BITS) - 1);
 	return 0;
 }
 
-struct zr_place zr_tree_parent(const struct zr_place *p)
+struct zr_place zr_tree_parent(const struct zr_tree *t, const struct zr_place *p)
 {
 	struct zr_place above = *p;
 
@@ -427,7 +437,7 @@ struct zr_place zr_tree_parent(const struct zr_place *p)
 	if (p->node->parent)
 		above.node = p->node->parent;
 	else
-		above.tree = ZR_TREE_TEXT;
+		above.tree = t->env->root;
 	return above;
 }
 
@@ -439,9 +449,12 @@ struct timespec zr_tree_mtime(const struct zr_node *node)
 /* --- children: the other trees at the root, then entries, then nodes
  * ---------------------- */
 
-static bool has_trees(const struct zr_place *dir)
+/* The trees that are directories of `dir`: bits, none but in the mount's root. */
+static unsigned int trees_in(const struct zr_tree *t, const struct zr_place *dir)
 {
-	return !dir->node->parent && dir->tree == ZR_TREE_TEXT && dir->entry == 0;
+	bool is_root = !dir->node->parent && dir->tree == t->env->root && dir->entry == 0;
+
+	return is_root ? t->env->beside : 0;
 }
 
 static void fill_tree(const struct zr_place *dir, enum zr_tree_form tree,
@@ -450,6 +463,38 @@ static void fill_tree(const struct zr_place *dir, enum zr_tree_form tree,
 	*ret = (struct zr_entry){.place = {.node = dir->node, .tree = tree},
 	                         .is_dir = true};
 	strcpy(ret->name, tree_names[tree]);
+}
+
+static int find_tree(const struct zr_tree *t, const struct zr_place *dir,
+                     const char *name, struct zr_entry *ret)
+{
+	unsigned int trees = trees_in(t, dir);
+
+	for (unsigned int tree = ZR_TREE_CSV; tree < ZR_NTREES; tree++) {
+		if (!(trees >> tree & 1) || strcmp(name, tree_names[tree]) != 0)
+			continue;
+		fill_tree(dir, tree, ret);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+/* The nth of them; otherwise *nth is counted from behind them. */
+static int nth_tree(const struct zr_tree *t, const struct zr_place *dir, uint64_t *nth,
+                    struct zr_entry *ret)
+{
+	unsigned int trees = trees_in(t, dir);
+
+	for (unsigned int tree = ZR_TREE_CSV; tree < ZR_NTREES; tree++) {
+		if (!(trees >> tree & 1))
+			continue;
+		if (*nth == 0) {
+			fill_tree(dir, tree, ret);
+			return 0;
+		}
+		--*nth;
+	}
+	return -ENOENT;
 }
 
 static void fill_entry(const struct zr_place *dir, const struct zr_child *c,
@@ -486,13 +531,8 @@ int zr_tree_lookup(struct zr_tree *t, const struct zr_place *dir, const char *na
 	struct zr_child child;
 	int r;
 
-	for (unsigned int tree = ZR_TREE_CSV; has_trees(dir) && tree < ZR_NTREES;
-	     tree++) {
-		if (strcmp(name, tree_names[tree]) == 0) {
-			fill_tree(dir, tree, ret);
-			return 0;
-		}
-	}
+	if (find_tree(t, dir, name, ret) == 0)
+		return 0;
 	r = zr_tree_files(t, dir->node, &files);
 	if (r < 0)
 		return r;
@@ -518,13 +558,8 @@ int zr_tree_nth(struct zr_tree *t, const struct zr_place *dir, uint64_t nth,
 	size_t entries;
 	int r;
 
-	if (has_trees(dir)) {
-		if (nth < ZR_NTREES - ZR_TREE_CSV) {
-			fill_tree(dir, ZR_TREE_CSV + (enum zr_tree_form)nth, ret);
-			return 0;
-		}
-		nth -= ZR_NTREES - ZR_TREE_CSV;
-	}
+	if (nth_tree(t, dir, &nth, ret) == 0)
+		return 0;
 	r = zr_tree_files(t, dir->node, &files);
 	if (r < 0)
 		return r;

@@ -12,7 +12,13 @@ case ${1-} in
 esac
 here=$(cd "$(dirname "$0")/.." && pwd)
 store=
-[ $# = 0 ] || store=$(realpath -- "$1")
+if [ $# != 0 ]; then
+  [ -e "$1" ] || {
+    echo "demo.sh: there is no $1" >&2
+    exit 1
+  }
+  store=$(realpath -- "$1")
+fi
 cd "$here"
 
 tmp=$(mktemp -d)
@@ -36,9 +42,6 @@ quietly() {
     exit 1
   fi
 }
-
-# Jq and gawk are not needed to build zarrfs, so they are used only if they are there.
-have() { command -v "$1" >/dev/null; }
 
 # show COMMAND: as typed at a prompt in the mount.
 show() {
@@ -90,10 +93,8 @@ show_bundled() {
   show "grep -c 45 trials/stimulus"
   show "paste trials/correct trials/reaction_ms | awk '\$1 { n++; sum += \$2 } END { printf \"%d correct, %.1f ms on average\\n\", n, sum / n }'"
   show "sort -n spikes/unit | uniq -c | sort -rn | head -n 3"
-  if have jq; then
+  if command -v jq >/dev/null; then
     show "jq -r 'select(.correct and .reaction_ms < 200) | [.stimulus, .reaction_ms] | @tsv' trials/records.jsonl"
-  else
-    show "grep '\"correct\":true' trials/records.jsonl | grep -c blank"
   fi
   say "Chunks that were never written hold the fill value. The last eight trials:"
   show "tail -n 8 trials/reaction_ms | uniq -c"

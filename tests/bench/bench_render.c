@@ -123,7 +123,7 @@ enum content { RANDOM, SMALL, DECIMALS, ASCII, DATES };
 
 static void fill(uint8_t *p, const struct zr_type *t, enum content content)
 {
-	uint64_t state = 1;
+	uint64_t state = 1, unit = t->kind == ZR_UTF32 ? 4 : 1;
 
 	memset(p, 0, N * t->size);
 	for (uint64_t i = 0; i < N; i++, p += t->size) {
@@ -144,9 +144,8 @@ static void fill(uint8_t *p, const struct zr_type *t, enum content content)
 		else if (content == DATES)
 			zr_store_uint(p, r >> 3, 8, false);
 		else
-			for (uint64_t k = 0; k < 8 + (r & 15) && k * 4 < t->size; k++)
-				p[t->kind == ZR_UTF32 ? 4 * k : k] =
-					(uint8_t)('a' + (r >> (k % 50) & 15));
+			for (uint64_t k = 0; k < 4 + (r >> 60) && k * unit < t->size; k++)
+				p[unit * k] = (uint8_t)('a' + (r >> (k % 50) & 15));
 	}
 }
 

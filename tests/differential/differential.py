@@ -33,7 +33,7 @@ def arguments():
     p.add_argument("--seeds", default="0:200", metavar="A:B", help="seeds A to B-1 (default 0:200)")
     p.add_argument("--trees", default="text,.csv,.raw,.npy,.zarr", metavar="LIST", help="which trees are compared")
     p.add_argument("--only", default="", metavar="LIST", help="only arrays that have all of these features")
-    p.add_argument("--without", default="", metavar="LIST", help="no arrays that have one of these features; also zip, consolidated, implied")
+    p.add_argument("--without", default="", metavar="LIST", help="no arrays that have one of these features; also zip, inside, consolidated, implied")
     p.add_argument("--list-features", action="store_true", help="print the features of the arrays of these seeds and how many have them")
     p.add_argument("--arrays", type=int, default=8, metavar="N", help="arrays in a store, about (default 8)")
     p.add_argument("--jobs", type=int, default=2, metavar="N")
@@ -86,11 +86,16 @@ def one_store(spec, args, top):
     import write
     store, expected = write.write(spec, top)
     tree = os.path.join(top, "expected")
+    ref.NONFINITE.clear()
+    ref.NONFINITE.update({"nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'} if spec["nonfinite"] else {})
     ref.dump(store, tree)
     failures = oracle_failures(spec, expected)
+    if spec["inside"]:
+        store = os.path.join(store, *spec["inside"])
+        ref.dump(store, tree)
     if failures or args.binary == "none":
         return 0, failures, ""
-    with mount.Mount(args.binary, store, top, args.words) as m:
+    with mount.Mount(args.binary, store, top, [*spec["options"], *args.words]) as m:
         files = 0
         if not m.why:
             files, failures = mount.compare(tree, m.point, args.trees, spec["seed"], random.Random(spec["seed"]).choice([1, 1, 4]))
@@ -157,8 +162,11 @@ def start(args, seeds, end):
             code = 1
             try:
                 os.close(r)
-                os.setpgid(0, 0)
+                signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))       # so that nothing stays mounted
+                signal.signal(signal.SIGINT, signal.SIG_IGN)                # the parent sees to it
                 worker(args, (s for s in seeds[k::args.jobs] if not end or time.monotonic() < end), w)
+                code = 0
+            except (SystemExit, BrokenPipeError):
                 code = 0
             except BaseException:
                 traceback.print_exc()
@@ -210,6 +218,8 @@ def lines_from(children):
 def many(args):
     a, b = (int(x) for x in args.seeds.split(":"))
     begin = time.monotonic()
+    for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(s, lambda n, _: sys.exit(128 + n))
     children = start(args, range(a, b), begin + args.time if args.time else 0)
     passed = failed = files = arrays = 0
     try:
@@ -226,8 +236,9 @@ def many(args):
     finally:
         for pid in children.values():
             try:
-                os.killpg(pid, signal.SIGTERM)
-            except ProcessLookupError:
+                os.kill(pid, signal.SIGTERM)
+                os.waitpid(pid, 0)
+            except (ProcessLookupError, ChildProcessError):
                 pass
     print(f"{arrays} arrays, {files} files in {time.monotonic() - begin:.1f} s")
     print(f"{passed} passed, {failed} failed")

@@ -37,6 +37,7 @@ RESERVED = {b"records.jsonl", b"records.csv", b"records", b"records.npy", b"unre
 NAME_MAX = 255
 DISAGREE = []         # paths of arrays that zarr-python reads otherwise
 ROWS = {}             # path of an array: its records, packed and little-endian, or the list of its items
+NONFINITE = {}        # how JSON says nan, inf and -inf: null where nothing is said (see the option nonfinite)
 HOW = {}              # path of a node: how it was read, or why not
 
 
@@ -303,7 +304,7 @@ class DirStore:
 
 
 class ZipStore:
-    def __init__(self, path):
+    def __init__(self, path, node=""):
         self.path = path
         self.zip = zipfile.ZipFile(path)
         self.names = {i.filename: i for i in self.zip.infolist()}     # the last of duplicates wins
@@ -312,6 +313,9 @@ class ZipStore:
         if len(tops) == 1 and not tops & set(NODE_DOCUMENTS) and all("/" in n for n in self.names):
             self.folder, = tops
             self.names = {n[len(self.folder) + 1:]: i for n, i in self.names.items()}
+        if node:                                 # a node inside as the root
+            self.folder = join(self.folder, node)
+            self.names = {n[len(node) + 1:]: i for n, i in self.names.items() if n.startswith(node + "/")}
 
     def get(self, key):
         info = self.names.get(key)
@@ -324,7 +328,13 @@ class ZipStore:
 
 
 def open_store(path):
-    return DirStore(path) if os.path.isdir(path) else ZipStore(path)
+    if os.path.isdir(path):
+        return DirStore(path)
+    node = []
+    while not os.path.isfile(path) and os.path.dirname(path) != path:
+        path, name = os.path.split(path)
+        node.insert(0, name)
+    return ZipStore(path, "/".join(node))
 
 
 def join(path, name):
@@ -879,7 +889,10 @@ def code_points(raw):
 
 def utf8_parts(raw):
     """Bytes to a list of characters (str) and of bytes that are not valid UTF-8 (int)."""
-    out = []
+    try:
+        return list(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        out = []
     while raw:
         for n in (1, 2, 3, 4):
             try:
@@ -1011,7 +1024,7 @@ def scalar_json(typ, raw):
         return "true" if raw != b"\0" else "false"
     if k == "f":
         t = float_text(raw, typ.form)
-        return "null" if t in ("nan", "inf", "-inf") else t
+        return NONFINITE.get(t, "null") if t in ("nan", "inf", "-inf") else t
     if k == "c":
         h, part = typ.size // 2, Scalar("f", typ.size // 2, form=typ.form)
         return f"[{scalar_json(part, raw[:h])},{scalar_json(part, raw[h:])}]"

@@ -21,7 +21,7 @@ want_writers=$(sum "$here/requirements-writers.txt")
 say() { echo "oracle: $*"; }
 die() { say "$*" >&2; exit 1; }
 marked() { [ -f "$1" ] && [ "$(cat "$1")" = "$2" ]; }
-complete() { marked "$root/.zarrfs-oracle" "$want" && { [ $writers = no ] || marked "$root/.zarrfs-writers" "$want_writers"; }; }
+is_complete() { marked "$root/.zarrfs-oracle" "$want" && { [ $writers = no ] || marked "$root/.zarrfs-writers" "$want_writers"; }; }
 
 # Removes $1 with what is still mounted below it (debootstrap mounts proc while it works).
 remove() {
@@ -30,7 +30,7 @@ remove() {
     rm -rf --one-file-system "$1"
 }
 
-if complete; then
+if is_complete; then
     say "$root is complete"
     exit 0
 fi
@@ -39,7 +39,7 @@ command -v debootstrap >/dev/null || die "debootstrap is missing (apt-get instal
 mkdir -p "$(dirname "$root")"
 exec 9>"$root.lock"
 flock 9                                   # a second caller waits here, then finds it complete
-if complete; then
+if is_complete; then
     say "$root is complete"
     exit 0
 fi
@@ -52,7 +52,7 @@ find_uv() {
     uv=uv
     command -v uv >/dev/null && return
     say "uv into a venv of its own"
-    python3 -m venv "$1/uv" && "$1/uv/bin/pip" install -q uv >>"$root.log" 2>&1 || die "uv cannot be installed, see $root.log"
+    { python3 -m venv "$1/uv" && "$1/uv/bin/pip" install -q uv; } >>"$root.log" 2>&1 || die "uv cannot be installed, see $root.log"
     uv=$1/uv/bin/uv
 }
 index=$(python3 -m pip config get global.index-url 2>/dev/null || true)
@@ -79,6 +79,7 @@ trap 'exit 1' INT TERM HUP
 remove "$part"
 
 # The mirror is the host's own: the first source of the main archive (not security, not updates).
+# shellcheck disable=SC2016 # apt expands them
 mirror=$(apt-get indextargets --no-release-info --format '$(REPO_URI) $(RELEASE)' 'Identifier: Packages' 'Component: main' 2>/dev/null |
     awk '$1 ~ /\/debian\/?$/ && $2 !~ /security|updates|backports/ { print $1; exit }')
 if [ -z "$mirror" ]; then

@@ -109,6 +109,10 @@ def smaller(store):
             yield {**store, "arrays": without(arrays, i)}
     if store["pack"] != "dir":
         yield {**store, "pack": "dir"}
+    if store["inside"]:
+        yield {**store, "inside": []}
+    if store["options"]:
+        yield {**store, "options": [], "nonfinite": False}
     if store["consolidated"]:
         yield {**store, "consolidated": False}
     for i in range(len(store["groups"])):

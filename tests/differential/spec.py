@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What a random store consists of, as plain data: a dict that can be kept as JSON, written (write.py) and made smaller (shrink.py).
 
-    {"seed", "pack": dir|zip|deflated|folder, "consolidated", "groups": [GROUP...], "arrays": [ARRAY...]}
+    {"seed", "pack": dir|zip|deflated|folder, "consolidated", "inside": path of the node that is mounted, "nonfinite", "options": [words],
+     "groups": [GROUP...], "arrays": [ARRAY...]}
     GROUP  {"path": [names], "format": 2|3|0 (no document), "attributes"}
     ARRAY  {"path", "format", "type": as the metadata says it, "shape", "chunks", "seed", "skip": [grid positions never written],
             "fill": null (the writer's own) or a seed, "forms": [rewrites of the metadata], "attributes", "dims", ...}
@@ -289,7 +290,8 @@ def array_v2(rng, most):
     if rank and chance(rng, .25):
         spec["attributes"]["_ARRAY_DIMENSIONS"] = rng.sample(["row", "col", "z", "t", "u"], rank if chance(rng, .8) else rng.randint(0, 5))
     wanted = {"empty_filters": 0 if spec["filters"] else .2, "extra_member": .1, "no_attributes": 0 if spec["attributes"] else .5, "refused": .02,
-              "hidden_slash": .2 if spec["separator"] == "/" and rank > 1 else 0}
+              "hidden_slash": .2 if spec["separator"] == "/" and rank > 1 else 0,
+              "by_3": .3 if spec["type"] != "|O" and not any(isinstance(t, str) and t[1:2] in "Mm" for t in walk_types(spec["type"])) and not any(len(f) > 2 or f[0] == "" or isinstance(f[0], list) for t in walk_types(spec["type"]) if isinstance(t, list) for f in t) else 0}
     spec["forms"] = [f for f, p in wanted.items() if chance(rng, p)]
     return spec
 
@@ -318,7 +320,7 @@ def store(seed, only=(), without=(), arrays=8):
     tries = 0
     while len(out["arrays"]) < (1 if root_array else rng.randint(arrays // 2, arrays + 2)) and tries < 40:
         tries += 1
-        most = 3 * 10 ** 4 if chance(rng, .01) else rng.choice([20, 60, 200])
+        most = 3 * 10 ** 4 if chance(rng, .015) else rng.choice([20, 60, 200])
         spec = (array_v3 if rng.choice(formats) == 3 else array_v2)(rng, most)
         spec["seed"] = rng.randrange(1 << 30)
         spec["attributes"] |= attributes(rng)
@@ -326,6 +328,9 @@ def store(seed, only=(), without=(), arrays=8):
         have = features(spec)
         if have >= set(only) and not have & set(without):
             out["arrays"].append(spec)
+    options(rng, out)
+    if "inside" in without:
+        out["inside"] = []
     if {"zip"} & set(without):
         out["pack"] = "dir"
     if {"consolidated"} & set(without):
@@ -334,6 +339,16 @@ def store(seed, only=(), without=(), arrays=8):
         for g in out["groups"]:
             g["format"] = g["format"] if g["format"] == 3 or g["format"] == 0 and "implied" not in without else 3
     return out
+
+
+def options(rng, out):
+    """What of a store is mounted, and with which options."""
+    nodes = [n["path"] for n in [*out["arrays"], *out["groups"]] if n["path"] and all("\ud800" > c or c > "\udfff" for c in "".join(n["path"]))]
+    out["inside"] = rng.choice(nodes) if nodes and chance(rng, .08) else []
+    out["options"] = ["-o", "cache=1M"] if chance(rng, .3) else []
+    out["nonfinite"] = chance(rng, .15)
+    if out["nonfinite"]:
+        out["options"] = out["options"] + ["-o", "nonfinite=string"]
 
 
 def place(rng, out, taken):

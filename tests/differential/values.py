@@ -143,7 +143,8 @@ def random_json(rng, depth=0):
 def items(typ, n, seed):
     """n values of a variable-length type: str, bytes, or whatever JSON knows."""
     rng = np.random.default_rng([seed, 0])
-    make = {"string": lambda: random_text(rng, 12 if rng.integers(8) else 300), "bytes": lambda: rng.bytes(int(rng.integers(0, 9))),
+    long = int(rng.integers(0, 80))                  # sometimes one line is longer than a request
+    make = {"string": lambda: random_text(rng, 12 if rng.integers(8) else 300) if rng.integers(40) != long else random_text(rng, 150000), "bytes": lambda: rng.bytes(int(rng.integers(0, 9))),
             "json": lambda: random_json(rng)}[typ.kind]
     return [make() for _ in range(n)]
 

@@ -112,12 +112,12 @@ done_here() {
   done_here
 }
 
-@test "a shift to the end of a measured file opens no chunk but the last" {
+@test "reading the end of a measured file opens no chunk but the last" {
   over_slow "$BIG" -o cache=1M
   [ "$(stat -c %s "$MNT/big/n")" = "$(stat -c %s "$BIG/expect/big/n")" ]
   : >"$READS"
   limit 60 tail -c 1000 "$MNT/big/n" | cmp - <(tail -c 1000 "$BIG/expect/big/n")
-  [[ $(chunk_opens) =~ ^2:[0-9]+$ ]]
+  [[ $(chunk_opens) =~ ^(2:1)?$ ]] # it may still be in the cache
   done_here
 }
 

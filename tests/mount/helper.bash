@@ -133,6 +133,10 @@ stop_all() {
   done
   if [ -z "${BATS_TEST_COMPLETED:-}" ] && [ -s "$LOG" ]; then
     echo "log of the program:" >&2
+    if [ "$(wc -l <"$LOG")" -gt 120 ]; then
+      head -n 60 "$LOG" >&2 # a sanitizer's report says first what matters
+      echo ... >&2
+    fi
     tail -n 60 "$LOG" >&2
   fi
   chmod -R u+w "$BATS_TEST_TMPDIR" 2>/dev/null || true

@@ -39,7 +39,7 @@ byte() { printf '%b' "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none; 
 
 @test "compare.py accepts every expected tree" {
   for dir in "$FIXTURES"/*/; do
-    finds "$(basename "$dir")" 0 :
+    [ ! -d "$dir/expect" ] || finds "$(basename "$dir")" 0 :
   done
   finds plain 0 'touch .zarr/numbers/int8/schema.json .zarr/numbers/int8/chunks.tsv'
   finds plain 0 "$PYTHON -m json.tool --indent=3 .zarr/attributes.json x && mv x .zarr/attributes.json"
@@ -47,30 +47,30 @@ byte() { printf '%b' "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none; 
 }
 
 @test "compare.py finds a wrong byte in every tree" {
-  finds plain 1 'byte numbers/int32/values 0 7'
-  finds plain 1 'byte .csv/numbers/int32/records.csv 8 7'
-  finds plain 1 'byte .raw/numbers/int32/values 3 "\0177"'
-  finds plain 1 'byte .npy/numbers/int32/values.npy 130 "\0177"'
-  finds plain 1 'byte .npy/numbers/int32/values.npy 1 M'
-  finds plain 1 'byte .zarr/numbers/int32/zarr.json 2 X'
-  finds plain 1 'printf x >>.raw/numbers/int8/values'
-  finds plain 1 'echo "{}" >.zarr/attributes.json'
+  finds plain 8 'byte numbers/int32/values 0 7
+    byte .csv/numbers/int32/records.csv 8 7
+    byte .raw/numbers/int32/values 3 "\0177"
+    byte .npy/numbers/int32/values.npy 130 "\0177"
+    byte .npy/numbers/int16/values.npy 1 M
+    byte .zarr/numbers/int32/zarr.json 2 X
+    printf x >>.raw/numbers/int8/values
+    echo "{}" >.zarr/attributes.json'
   finds unreadable 1 ': >no_endian/unreadable.txt'
   finds 1d.chunked.struct 1 'byte .raw/records 5 "\001"'
 }
 
 @test "compare.py finds what is missing and what is too much" {
-  finds plain 1 'rm .npy/numbers/int8/values.npy'
-  finds plain 1 'rmdir .npy/text/string'
-  finds plain 1 'rmdir empty_group'
-  finds plain 1 'rmdir .raw/empty_group && touch .raw/empty_group'
-  finds plain 1 'touch .raw/text/string/values'
-  finds plain 1 'touch .raw/numbers/int8/records'
-  finds plain 1 'touch numbers/int8/records.csv'
-  finds plain 1 'touch numbers/int8/chunks.tsv'
-  finds plain 1 'mkdir numbers/int8/.raw'
-  finds plain 1 'mkdir .cache'
-  finds plain 1 'rm numbers/int8/values && ln -s ../int16/values numbers/int8/values'
+  finds plain 11 'rm .npy/numbers/int8/values.npy
+    rmdir .npy/text/string
+    rmdir empty_group
+    rmdir .raw/empty_group && touch .raw/empty_group
+    touch .raw/text/string/values
+    touch .raw/numbers/int8/records
+    touch numbers/int8/records.csv
+    touch numbers/int8/chunks.tsv
+    mkdir numbers/int8/.raw
+    mkdir .cache
+    rm numbers/int8/values && ln -s ../int16/values numbers/int8/values'
   finds unreadable 1 'rmdir .csv/no_endian'
   finds struct.names 2 'mv .npy/nested/x.npy .npy/nested/y.npy'
   finds 1d.chunked.struct 1 'touch pos/records.csv'

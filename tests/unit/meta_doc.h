@@ -22,6 +22,13 @@ struct doc_v2 {
 #define LITTLE "[{'name':'bytes','configuration':{'endian':'little'}}]"
 #define BIG "[{'name':'bytes','configuration':{'endian':'big'}}]"
 
+#define FIELDS(name, list) "{'name':'" name "','configuration':{'fields':[" list "]}}"
+#define SHARD(shape, codecs, more)                                                       \
+	"{'name':'sharding_indexed','configuration':{'chunk_shape':" shape               \
+	",'codecs':" codecs ",'index_codecs':[{'name':'bytes','configuration':{"         \
+	"'endian':'little'}},{'name':'crc32c'}]" more "}}"
+#define TRANSPOSE(order) "{'name':'transpose','configuration':{'order':" order "}}"
+
 static inline char *doc_quotes(char *s)
 {
 	for (char *p = s; *p; p++)

@@ -37,32 +37,33 @@ static void make_socket(const char *name)
 	close(fd);
 }
 
+static const struct {
+	const char *target, *name;
+} links[] = {
+	{"f", "to_f"},
+	{"d", "to_d"},
+	{"../f", "d/up"},
+	{"../d/../d/./e//", "d/round"},
+	{"to_d/e", "over_link"},
+	{"to_f/x", "through_file"},
+	{"f/.", "dot_of_file"},
+	{"f/..", "up_of_file"},
+	{"nothing", "dangling"},
+	{"d/nothing/x", "dangling_deep"},
+	{"dangling", "to_dangling"},
+	{"loop2", "loop1"},
+	{"loop1", "loop2"},
+	{"../outside/o", "leaves"},
+	{"../outside", "leaves_dir"},
+	{"d/../../outside/o", "leaves_later"},
+	{"leaves", "to_leaves"},
+	{"../store/f", "out_and_in"},
+	{"../outside/nothing", "leaves_dangling"},
+	{"/dev/null", "device"},
+};
+
 static void make_store(void)
 {
-	static const struct {
-		const char *target, *name;
-	} links[] = {
-		{"f", "to_f"},
-		{"d", "to_d"},
-		{"../f", "d/up"},
-		{"../d/../d/./e//", "d/round"},
-		{"to_d/e", "over_link"},
-		{"to_f/x", "through_file"},
-		{"f/.", "dot_of_file"},
-		{"f/..", "up_of_file"},
-		{"nothing", "dangling"},
-		{"d/nothing/x", "dangling_deep"},
-		{"dangling", "to_dangling"},
-		{"loop2", "loop1"},
-		{"loop1", "loop2"},
-		{"../outside/o", "leaves"},
-		{"../outside", "leaves_dir"},
-		{"d/../../outside/o", "leaves_later"},
-		{"leaves", "to_leaves"},
-		{"../store/f", "out_and_in"},
-		{"../outside/nothing", "leaves_dangling"},
-		{"/dev/null", "device"},
-	};
 	char path[256];
 
 	CHECK(mkdtemp(top));

@@ -173,6 +173,34 @@ static void sub_arrays_of_too_many_axes_are_refused(void)
 	CHECK_INT(zr_layout_build(&t, &l), -EINVAL);
 }
 
+static void too_many_axes_in_all_are_refused(void)
+{
+	enum { N = 1100 };
+	static uint64_t ones[ZR_MAX_DIMS];
+	static struct zr_field f[N], outer[ZR_MAX_STRUCT_DEPTH];
+	struct zr_type t = {.kind = ZR_STRUCT, .size = N, .nfields = N, .fields = f};
+	ZR_CLEANUP(zr_layout_done) struct zr_layout l = {0};
+
+	for (size_t i = 0; i < ZR_COUNT(ones); i++)
+		ones[i] = 1;
+	for (size_t i = 0; i < N; i++)
+		f[i] = (struct zr_field){NAME("f"), .count = 1,
+		                         .type = SCALAR(ZR_INT, 1)};
+	for (size_t i = 0; i < ZR_MAX_STRUCT_DEPTH - 1; i++) {
+		outer[i] = (struct zr_field){NAME("s"), .ndim = ZR_MAX_DIMS,
+		                             .shape = ones, .count = 1, .type = t};
+		t = (struct zr_type){.kind = ZR_STRUCT,
+		                     .size = t.size,
+		                     .nfields = 1,
+		                     .fields = &outer[i]};
+	}
+	/* Each leaf has the axes of 31 structs, 32 each: 1057 of them are 2^20 axes. */
+	CHECK_INT(zr_layout_build(&t, &l), -EINVAL);
+	outer[0].type.nfields = 1000;
+	CHECK_INT(zr_layout_build(&t, &l), 0);
+	CHECK_INT(l.leaves[0].naxes, 31 * 32);
+}
+
 int main(void)
 {
 	RUN(scalar_array_has_one_leaf_named_values);
@@ -183,5 +211,6 @@ int main(void)
 	RUN(structs_nested_too_deeply_are_refused);
 	RUN(endless_lines_of_empty_elements_are_refused);
 	RUN(sub_arrays_of_too_many_axes_are_refused);
+	RUN(too_many_axes_in_all_are_refused);
 	return EXIT_SUCCESS;
 }

@@ -85,9 +85,9 @@ static void a_long_line_is_cut_at_a_character(void)
 
 static void errno_survives(void)
 {
-	start();
+	CHECK_INT(zr_log_to_file("/dev/full"), 0);
 	errno = ERANGE;
-	zr_info("x");
+	zr_info("this cannot be written");
 	CHECK_INT(errno, ERANGE);
 }
 

@@ -233,8 +233,11 @@ static void check_line(struct zr_line *own_line, const struct render_case *c,
 
 		run_index(&c->a, at, first);
 		check_run(own_line, &c->a, rec, size, run, first, state);
-		if (at == 0)
-			check_run(own_line, &c->a, rec, 0, run, first, state);
+		if (at > 0)
+			continue;
+		/* A run of fill values, and one of every other record. */
+		check_run(own_line, &c->a, rec, 0, run, first, state);
+		check_run(own_line, &c->a, rec, 2 * size, (run + 1) / 2, first, state);
 	}
 	zr_line_free(own_line);
 }

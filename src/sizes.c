@@ -56,9 +56,9 @@ struct zr_sizes {
 	uint64_t began, ends, stops; /* of the window: ms of the monotonic clock */
 	bool told;                   /* the log line about its end */
 	uint64_t woke;
-	uint64_t finished;   /* units in all */
-	atomic_size_t bytes; /* of present and blocks; read without the lock */
-	uint64_t *sizes;     /* owned; one for each file once known, else NULL */
+	uint64_t finished;       /* units in all */
+	atomic_size_t bytes;     /* of present and blocks; read without the lock */
+	uint64_t *_Atomic sizes; /* owned; one for each file once known, else NULL */
 };
 
 static uint64_t now_ms(void)

@@ -14,6 +14,8 @@
 
 #include <errno.h>
 #include <pthread.h>
+
+#define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 #include <utlist.h>
 
@@ -24,7 +26,8 @@ struct entry {
 	struct zr_chunk *chunk;    /* one reference once loaded, else NULL */
 	unsigned int users;        /* threads that look at it while it is loading */
 	bool over;                 /* the load has ended */
-	struct zr_err error;       /* how, when it failed */
+	int error;                 /* how, when it failed */
+	char *why;                 /* owned: the text of that, if there was memory */
 };
 
 /* What a chunk takes beside its bytes. */
@@ -36,6 +39,7 @@ struct zr_cache {
 	size_t budget;
 	size_t used;
 	size_t reserved;
+	uint64_t turn, turns; /* loads get room in the order in which they ask for it */
 	struct entry *by_key;
 	struct entry *lru;
 	struct zr_cache_stats stats;
@@ -89,32 +93,25 @@ static struct zr_chunk *entry_remove(struct zr_cache *c, struct entry *e)
 	return chunk;
 }
 
-/* With the lock held. */
-static struct entry *cache_of_owner(struct zr_cache *c, uint64_t owner)
-{
-	struct entry *e;
-
-	DL_FOREACH(c->lru, e)
-	{
-		if (e->key.owner == owner && e->users == 0)
-			return e;
-	}
-	return NULL;
-}
-
 void zr_cache_forget(struct zr_cache *c, uint64_t owner)
 {
-	struct entry *e;
+	struct entry *e, *tmp, *gone = NULL;
 
 	pthread_mutex_lock(&c->lock);
-	while ((e = cache_of_owner(c, owner))) {
-		struct zr_chunk *chunk = entry_remove(c, e);
-
-		pthread_mutex_unlock(&c->lock);
-		zr_chunk_unref(chunk);
-		pthread_mutex_lock(&c->lock);
+	DL_FOREACH_SAFE(c->lru, e, tmp)
+	{
+		if (e->key.owner != owner || e->users > 0)
+			continue;
+		HASH_DEL(c->by_key, e);
+		DL_DELETE(c->lru, e);
+		DL_PREPEND(gone, e);
 	}
 	pthread_mutex_unlock(&c->lock);
+	DL_FOREACH_SAFE(gone, e, tmp)
+	{
+		zr_chunk_unref(e->chunk);
+		free(e);
+	}
 }
 
 void zr_cache_free(struct zr_cache *c)
@@ -157,18 +154,52 @@ static void cache_evict(struct zr_cache *c, size_t more)
 	}
 }
 
+/* With the lock held, which is dropped in between. */
+static bool cache_has_room(struct zr_cache *c, size_t estimate)
+{
+	cache_evict(c, estimate);
+	return c->used + c->reserved == 0 ||
+	       c->used + c->reserved + estimate <= c->budget;
+}
+
+/* With the lock held. */
+static void cache_count_peak(struct zr_cache *c)
+{
+	c->stats.peak = ZR_MAX(c->stats.peak, c->used + c->reserved);
+}
+
 /* With the lock held. Waits until the estimate fits or nothing else is in use. Whoever
- * holds bytes gives them back without asking for more, so this ends. */
+ * holds bytes gives them back without asking for more, so this ends. In turns, or small
+ * loads that always find room would keep a large one waiting for ever. */
 static void cache_reserve(struct zr_cache *c, size_t estimate)
 {
-	while (estimate > 0) {
-		cache_evict(c, estimate);
-		if (c->used + c->reserved == 0 ||
-		    c->used + c->reserved + estimate <= c->budget)
-			break;
+	uint64_t mine;
+
+	if (estimate == 0)
+		return;
+	mine = c->turns++;
+	while (c->turn != mine || !cache_has_room(c, estimate))
 		pthread_cond_wait(&c->changed, &c->lock);
-	}
+	c->turn++;
 	c->reserved += estimate;
+	cache_count_peak(c);
+	pthread_cond_broadcast(&c->changed);
+}
+
+static struct entry *entry_new(struct zr_cache *c, const struct zr_cache_key *key)
+{
+	struct entry *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return NULL;
+	e->key = *key;
+	e->users = 1;
+	HASH_ADD(hh, c->by_key, key, sizeof(e->key), e);
+	if (!e->hh.tbl) {
+		free(e);
+		return NULL;
+	}
+	return e;
 }
 
 static struct entry *entry_find(struct zr_cache *c, const struct zr_cache_key *key)
@@ -193,10 +224,12 @@ static void entry_leave(struct zr_cache *c, struct entry *e)
 {
 	if (--e->users > 0)
 		return;
-	if (e->error.code)
-		free(e);
-	else
+	if (e->error == 0) {
 		pthread_cond_broadcast(&c->changed); /* it may be evicted now */
+		return;
+	}
+	free(e->why);
+	free(e);
 }
 
 /* With the lock held: someone else loads it. */
@@ -209,13 +242,10 @@ static int entry_wait(struct zr_cache *c, struct entry *e, struct zr_chunk **ret
 	e->users++;
 	while (!e->over)
 		pthread_cond_wait(&c->changed, &c->lock);
-	if (e->error.code) {
-		r = e->error.code;
-		if (reterr && !reterr->code)
-			*reterr = e->error;
-	} else {
+	if (e->error == 0)
 		*ret = entry_use(c, e);
-	}
+	else
+		r = zr_err_set(reterr, e->error, "%s", e->why ? e->why : "no memory");
 	entry_leave(c, e);
 	return r;
 }
@@ -225,17 +255,28 @@ static void entry_loaded(struct zr_cache *c, struct entry *e, struct zr_chunk *c
 {
 	chunk->bytes = OVERHEAD + chunk->data.cap + chunk->text.cap;
 	c->used += chunk->bytes;
-	c->stats.peak = ZR_MAX(c->stats.peak, c->used);
+	cache_count_peak(c);
 	c->stats.loads++;
 	e->chunk = chunk;
 	DL_PREPEND(c->lru, e);
 }
 
+/* With the lock held. */
+static void entry_failed(struct zr_cache *c, struct entry *e, const struct zr_err *err)
+{
+	e->error = err->code;
+	e->why = e->users > 1 ? strdup(err->text) : NULL;
+	c->stats.errors++;
+	HASH_DEL(c->by_key, e);
+}
+
 /* With the lock held, which is dropped while loading. */
 static int entry_load(struct zr_cache *c, struct entry *e, size_t estimate,
-                      zr_cache_load load, void *arg, struct zr_chunk **ret)
+                      zr_cache_load load, void *arg, struct zr_chunk **ret,
+                      struct zr_err *reterr)
 {
 	struct zr_chunk *chunk;
+	struct zr_err err = {0};
 	int r;
 
 	cache_reserve(c, estimate);
@@ -245,20 +286,22 @@ static int entry_load(struct zr_cache *c, struct entry *e, size_t estimate,
 	if (chunk) {
 		chunk->cache = c;
 		atomic_init(&chunk->refs, 2); /* the cache's and the caller's */
-		r = load(arg, chunk, &e->error);
+		r = load(arg, chunk, &err);
 	} else {
 		r = -ENOMEM;
 	}
 	if (r < 0 && chunk)
 		chunk_free(chunk);
+	if (r < 0)
+		zr_err_set(&err, r, "%s", strerror(-r));
+	err.code = r;
 
 	pthread_mutex_lock(&c->lock);
 	c->reserved -= estimate;
 	e->over = true;
 	if (r < 0) {
-		e->error.code = r;
-		c->stats.errors++;
-		HASH_DEL(c->by_key, e);
+		entry_failed(c, e, &err);
+		zr_err_set(reterr, r, "%s", err.text);
 	} else {
 		entry_loaded(c, e, chunk);
 		*ret = chunk;
@@ -284,15 +327,10 @@ int zr_cache_get(struct zr_cache *c, const struct zr_cache_key *key, size_t esti
 		*ret = entry_use(c, e);
 	} else if (e) {
 		r = entry_wait(c, e, ret, reterr);
-	} else if (!(e = calloc(1, sizeof(*e)))) {
+	} else if (!(e = entry_new(c, key))) {
 		r = -ENOMEM;
 	} else {
-		e->key = *key;
-		e->users = 1;
-		HASH_ADD(hh, c->by_key, key, sizeof(e->key), e);
-		r = entry_load(c, e, estimate, load, arg, ret);
-		if (r < 0 && reterr && !reterr->code)
-			*reterr = e->error;
+		r = entry_load(c, e, estimate, load, arg, ret, reterr);
 		entry_leave(c, e);
 	}
 	pthread_mutex_unlock(&c->lock);
@@ -312,6 +350,11 @@ struct zr_chunk *zr_cache_peek(struct zr_cache *c, const struct zr_cache_key *ke
 	}
 	pthread_mutex_unlock(&c->lock);
 	return chunk;
+}
+
+size_t zr_cache_budget(const struct zr_cache *c)
+{
+	return c->budget;
 }
 
 void zr_cache_get_stats(struct zr_cache *c, struct zr_cache_stats *ret)

@@ -5,12 +5,13 @@
  *   store bytes -> codec -> [ chunk cache ] -> view -> render -> fuse reply
  *
  * One load per key however many wait for it; a failed load leaves no trace, its waiters
- * get its error. The budget counts what is cached, what is being loaded and what readers
- * still hold: a load that does not fit waits until others have finished. Only when
- * nothing else is in use may one chunk exceed the budget.
+ * get its error. The budget counts what is cached, what is being loaded (what the load
+ * takes for the time being, too) and what readers still hold: a load that does not fit
+ * waits until others have finished, in the order of asking. Only when nothing else is in
+ * use may one chunk exceed the budget.
  *
- * A reader must not ask for a chunk while it holds another, unless it passes an estimate
- * of 0 (which never waits): else all could wait for all.
+ * A reader must not ask for a chunk while it holds another, nor while it loads one: else
+ * all could wait for all. Looking (zr_cache_peek) never waits.
  *
  * Layer 2. May include layer 0.
  *
@@ -47,11 +48,13 @@ struct zr_cache_key {
 typedef int (*zr_cache_load)(void *arg, struct zr_chunk *chunk, struct zr_err *reterr);
 
 struct zr_cache *zr_cache_new(size_t budget); /* bytes; NULL: no memory */
+size_t zr_cache_budget(const struct zr_cache *c);
 void zr_cache_free(struct zr_cache *c); /* all references must have been given back */
 
 /*
  * The chunk of that key: from the cache, or by waiting for who loads it, or by loading
- * it. estimate: bytes that it will take. Errors are the loader's, or -ENOMEM.
+ * it. estimate: bytes that the load will take; 0: do not wait for room. Errors are the
+ * loader's, or -ENOMEM.
  */
 ZR_MUST_CHECK int zr_cache_get(struct zr_cache *c, const struct zr_cache_key *key,
                                size_t estimate, zr_cache_load load, void *arg,
@@ -76,6 +79,6 @@ struct zr_cache_stats {
 	uint64_t loads;  /* loaded */
 	uint64_t errors; /* loads that failed */
 	size_t bytes;    /* counted now */
-	size_t peak;     /* the most ever counted */
+	size_t peak;     /* the most that was ever counted */
 };
 void zr_cache_get_stats(struct zr_cache *c, struct zr_cache_stats *ret);

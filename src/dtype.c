@@ -2,6 +2,7 @@
 #include "dtype.h"
 
 #include <assert.h>
+#include <inttypes.h>
 
 unsigned int zr_float_size(enum zr_float f)
 {
@@ -103,4 +104,58 @@ void zr_type_done(struct zr_type *t)
 	}
 	free(t->fields);
 	*t = (struct zr_type){0};
+}
+
+/* --- NumPy's names ---------------------------------------------------------------------
+ */
+
+/* The letter of a kind; V: NumPy has none. */
+static char numpy_letter(const struct zr_type *t)
+{
+	static const char letters[] = {
+		[ZR_BOOL] = 'b',      [ZR_INT] = 'i',     [ZR_UINT] = 'u',
+		[ZR_FLOAT] = 'f',     [ZR_COMPLEX] = 'c', [ZR_UTF32] = 'U',
+		[ZR_CHARS] = 'S',     [ZR_RAW] = 'V',     [ZR_DATETIME] = 'M',
+		[ZR_TIMEDELTA] = 'm', [ZR_STRUCT] = 'V',  [ZR_STRING] = 'O',
+		[ZR_VBYTES] = 'O',    [ZR_JSON] = 'O',
+	};
+	bool unknown = false;
+
+	if (t->kind == ZR_INT || t->kind == ZR_UINT)
+		unknown = t->bits < 8;
+	else if (t->kind == ZR_FLOAT)
+		unknown = t->flt > ZR_F16;
+	else if (t->kind == ZR_COMPLEX)
+		unknown = t->flt > ZR_F32;
+	return unknown ? 'V' : letters[t->kind];
+}
+
+static void numpy_unit(const struct zr_type *t, struct zr_buf *ret)
+{
+	static const char *const units[] = {
+		[ZR_YEAR] = "Y", [ZR_MONTH] = "M",  [ZR_WEEK] = "W",   [ZR_DAY] = "D",
+		[ZR_HOUR] = "h", [ZR_MINUTE] = "m", [ZR_SECOND] = "s", [ZR_MS] = "ms",
+		[ZR_US] = "us",  [ZR_NS] = "ns",    [ZR_PS] = "ps",    [ZR_FS] = "fs",
+		[ZR_AS] = "as",
+	};
+
+	if (t->unit == ZR_GENERIC)
+		return;
+	zr_buf_addc(ret, '[');
+	if (t->scale != 1)
+		zr_buf_addf(ret, "%" PRIu32, t->scale);
+	zr_buf_addf(ret, "%s]", units[t->unit]);
+}
+
+void zr_type_numpy(const struct zr_type *t, bool big, struct zr_buf *ret)
+{
+	char letter = numpy_letter(t);
+	bool ordered = letter != 'V' && zr_type_swap_unit(t) > 1;
+
+	zr_buf_addc(ret, !ordered ? '|' : big ? '>' : '<');
+	zr_buf_addc(ret, letter);
+	if (!zr_type_is_variable(t))
+		zr_buf_addf(ret, "%" PRIu64, t->kind == ZR_UTF32 ? t->size / 4 : t->size);
+	if (t->kind == ZR_DATETIME || t->kind == ZR_TIMEDELTA)
+		numpy_unit(t, ret);
 }

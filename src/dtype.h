@@ -17,6 +17,7 @@
  */
 #pragma once
 
+#include "buf.h"
 #include "util.h"
 
 enum zr_kind {
@@ -117,6 +118,13 @@ bool zr_type_has_order(const struct zr_type *t);
 
 /* Sets the byte order of every leaf, at any depth. */
 void zr_type_set_order(struct zr_type *t, bool big);
+
+/*
+ * Appends the type as NumPy and Zarr v2 spell it: "<i4", "|S5", ">M8[25us]", "|O" for
+ * variable length; "|V1" where NumPy has no name for it (bfloat16, float8, int4 and their
+ * like). `big`: the byte order that it says. Not for ZR_STRUCT.
+ */
+void zr_type_numpy(const struct zr_type *t, bool big, struct zr_buf *ret);
 
 /* Bytes of one float of that format. */
 unsigned int zr_float_size(enum zr_float f);

@@ -6,20 +6,16 @@
 
 #include "files_impl.h"
 #include "log.h"
-#include "names.h"
 
-static const struct {
-	const char *name;
-	bool stored; /* shown as the store has it */
-} docs[ZR_NDOCS] = {
-	[ZR_DOC_UNREADABLE] = {"unreadable.txt", false},
-	[ZR_DOC_ZARR_JSON] = {"zarr.json", true},
-	[ZR_DOC_ZGROUP] = {".zgroup", true},
-	[ZR_DOC_ZARRAY] = {".zarray", true},
-	[ZR_DOC_ZATTRS] = {".zattrs", true},
-	[ZR_DOC_ATTRIBUTES] = {"attributes.json", false},
-	[ZR_DOC_SCHEMA] = {"schema.json", false},
-	[ZR_DOC_CHUNKS] = {"chunks.tsv", false},
+static const char *const docs[ZR_NDOCS] = {
+	[ZR_DOC_UNREADABLE] = "unreadable.txt",
+	[ZR_DOC_ZARR_JSON] = "zarr.json",
+	[ZR_DOC_ZGROUP] = ".zgroup",
+	[ZR_DOC_ZARRAY] = ".zarray",
+	[ZR_DOC_ZATTRS] = ".zattrs",
+	[ZR_DOC_ATTRIBUTES] = "attributes.json",
+	[ZR_DOC_SCHEMA] = "schema.json",
+	[ZR_DOC_CHUNKS] = "chunks.tsv",
 };
 
 /* --- loading ---------------------------------------------------------------------------
@@ -37,7 +33,7 @@ char *zr_files_key(const char *path, const char *name)
 static int read_doc(struct zr_files *f, enum zr_doc_file d, struct zr_buf *ret,
                     struct zr_err *why)
 {
-	ZR_CLEANUP(zr_freep) char *key = zr_files_key(f->path, docs[d].name);
+	ZR_CLEANUP(zr_freep) char *key = zr_files_key(f->path, docs[d]);
 	struct zr_err err = {0};
 	int r;
 
@@ -47,7 +43,7 @@ static int read_doc(struct zr_files *f, enum zr_doc_file d, struct zr_buf *ret,
 	if (r == -ENOENT || r == -EISDIR) /* a node may be called zarr.json */
 		return 0;
 	if (r == -EUCLEAN || r == -ELOOP || r == -EFBIG || r == -EOPNOTSUPP) {
-		zr_err_set(why, -EINVAL, "%s cannot be read: %s", docs[d].name,
+		zr_err_set(why, -EINVAL, "%s cannot be read: %s", docs[d],
 		           err.code ? err.text : strerror(-r));
 		return 0;
 	}
@@ -144,8 +140,7 @@ static bool *find_indexed(struct zr_files *f)
 	return indexed;
 }
 
-static int load_array(struct zr_files *f, uint64_t owner,
-                      const struct zr_known_sizes *known)
+static int load_array(struct zr_files *f, uint64_t owner)
 {
 	ZR_CLEANUP(zr_freep) bool *indexed = NULL;
 	struct zr_array *a = f->meta.array;
@@ -172,7 +167,7 @@ static int load_array(struct zr_files *f, uint64_t owner,
 		return r;
 	f->sizes = zr_sizes_new(&f->source, f->measure, indexed, f->env->queue,
 	                        f->env->size_wait,
-	                        known->count == f->nfiles ? known->sizes : NULL);
+	                        f->known.count == f->nfiles ? f->known.sizes : NULL);
 	return f->sizes ? 0 : -ENOMEM;
 }
 
@@ -203,11 +198,13 @@ int zr_files_load(const struct zr_env *env, const char *path, uint64_t owner,
 		return -ENOMEM;
 	atomic_init(&f->refs, 1);
 	pthread_mutex_init(&f->lock, NULL);
+	atomic_init(&f->held, 0);
 	f->env = env;
+	f->known = *known;
 	f->path = strdup(path);
 	r = f->path ? load_meta(f) : -ENOMEM;
 	if (r == 0 && f->meta.array && !f->meta.why.code)
-		r = load_array(f, owner, known);
+		r = load_array(f, owner);
 	if (r < 0) {
 		files_free(f);
 		return r;
@@ -251,7 +248,7 @@ bool zr_files_busy(struct zr_files *f)
 	return f->sizes && zr_sizes_busy(f->sizes);
 }
 
-void zr_files_save_sizes(struct zr_files *f, struct zr_known_sizes *ret)
+static void save_text_sizes(struct zr_files *f, struct zr_known_sizes *ret)
 {
 	const uint64_t *known = f->sizes ? zr_sizes_known(f->sizes) : NULL;
 
@@ -264,9 +261,22 @@ void zr_files_save_sizes(struct zr_files *f, struct zr_known_sizes *ret)
 	ret->count = f->nfiles;
 }
 
+void zr_files_save_sizes(struct zr_files *f, struct zr_known_sizes *ret)
+{
+	struct zr_view *chunks;
+
+	save_text_sizes(f, ret);
+	pthread_mutex_lock(&f->lock);
+	chunks = zr_files_made(f, ZR_TREE_ZARR, ZR_ENTRY_DOC + ZR_DOC_CHUNKS);
+	if (chunks && !ret->has_chunks)
+		ret->has_chunks = zr_view_peek_size(chunks, &ret->chunks);
+	pthread_mutex_unlock(&f->lock);
+}
+
 size_t zr_files_bytes(struct zr_files *f)
 {
-	size_t bytes = sizeof(*f) + f->meta.attributes.cap + f->nviews * (size_t)1000;
+	size_t bytes = sizeof(*f) + f->meta.attributes.cap + f->nviews * (size_t)1000 +
+	               atomic_load(&f->held);
 
 	if (f->sizes)
 		bytes += zr_sizes_bytes(f->sizes) +
@@ -276,166 +286,5 @@ size_t zr_files_bytes(struct zr_files *f)
 
 const char *zr_files_doc_name(enum zr_doc_file d)
 {
-	return docs[d].name;
-}
-
-/* --- views -----------------------------------------------------------------------------
- */
-
-/* zarr.json and the like, as stored. */
-static int view_stored(struct zr_files *f, enum zr_doc_file d, struct zr_view **ret)
-{
-	ZR_CLEANUP(zr_freep) char *key = zr_files_key(f->path, docs[d].name);
-
-	if (!f->has_doc[d])
-		return -ENOENT;
-	if (!key)
-		return -ENOMEM;
-	*ret = zr_view_new_object(f->env->store, key, f->doc_size[d]);
-	return *ret ? 0 : -ENOMEM;
-}
-
-static int view_doc(struct zr_files *f, enum zr_tree_form tree, enum zr_doc_file d,
-                    struct zr_view **ret)
-{
-	ZR_CLEANUP(zr_buf_done) struct zr_buf text = {0};
-
-	if (d >= ZR_NDOCS || (tree == ZR_TREE_ZARR) != (d != ZR_DOC_UNREADABLE))
-		return -ENOENT;
-	if (docs[d].stored)
-		return view_stored(f, d, ret);
-	if (d == ZR_DOC_UNREADABLE && f->meta.why.code) {
-		zr_buf_addf(&text, "%s\n", f->meta.why.text);
-	} else if (d == ZR_DOC_ATTRIBUTES && f->meta.has_attributes) {
-		zr_buf_add(&text, f->meta.attributes.data, f->meta.attributes.len);
-		zr_buf_addc(&text, '\n');
-	} else {
-		return -ENOENT;
-	}
-	if (zr_buf_check(&text) < 0)
-		return -ENOMEM;
-	*ret = zr_view_new_bytes(&text);
-	return *ret ? 0 : -ENOMEM;
-}
-
-static int view_leaf(struct zr_files *f, enum zr_tree_form tree, uint32_t leaf,
-                     struct zr_view **ret)
-{
-	struct zr_buf header = {0};
-
-	if (tree == ZR_TREE_TEXT)
-		*ret = zr_view_new_text(
-			&f->source, f->sizes, leaf,
-			zr_line_new_text(&f->layout, leaf, &f->env->render), &header);
-	else if (tree == ZR_TREE_RAW && !zr_type_is_variable(f->layout.leaves[leaf].type))
-		*ret = zr_view_new_bin(&f->source, zr_bin_new_leaf(&f->layout, leaf),
-		                       &header);
-	else
-		return -ENOENT;
-	return *ret ? 0 : -ENOMEM;
-}
-
-static int view_records(struct zr_files *f, enum zr_tree_form tree, uint32_t level,
-                        struct zr_view **ret)
-{
-	const struct zr_array *a = f->meta.array;
-	uint32_t file = f->layout.nleaves + level;
-	struct zr_buf header = {0};
-
-	if (tree == ZR_TREE_TEXT) {
-		*ret = zr_view_new_text(
-			&f->source, f->sizes, file,
-			zr_line_new_json(a, &f->layout, level, &f->env->render), &header);
-	} else if (level == 0 && tree == ZR_TREE_CSV) {
-		int r = zr_csv_header(a, &f->layout, &header);
-
-		if (r < 0)
-			return r;
-		*ret = zr_view_new_text(&f->source, f->sizes, file + f->layout.nlevels,
-		                        zr_line_new_csv(a, &f->layout, &f->env->render),
-		                        &header);
-	} else if (level == 0 && tree == ZR_TREE_RAW && f->layout.is_struct) {
-		*ret = zr_view_new_bin(&f->source, zr_bin_new_record(&a->type), &header);
-	} else {
-		return -ENOENT;
-	}
-	return *ret ? 0 : -ENOMEM;
-}
-
-/* With the lock held. */
-static int view_make(struct zr_files *f, enum zr_tree_form tree, uint32_t entry,
-                     struct zr_view **ret)
-{
-	if (entry >= ZR_ENTRY_DOC)
-		return view_doc(f, tree, entry - ZR_ENTRY_DOC, ret);
-	if (!f->sizes)
-		return entry == 0 ? -EISDIR : -ENOENT;
-	if (entry < f->layout.nlevels)
-		return -EISDIR;
-	entry -= f->layout.nlevels;
-	if (entry < f->layout.nleaves)
-		return view_leaf(f, tree, entry, ret);
-	entry -= f->layout.nleaves;
-	if (entry < f->layout.nlevels)
-		return view_records(f, tree, entry, ret);
-	return -ENOENT;
-}
-
-/* With the lock held: the place of a view among those made so far, or where it belongs.
- */
-static uint32_t view_find(const struct zr_files *f, uint32_t id)
-{
-	uint32_t low = 0, high = f->nviews;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (f->views[mid].id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-/* With the lock held. */
-static int view_get(struct zr_files *f, enum zr_tree_form tree, uint32_t entry,
-                    struct zr_view **ret)
-{
-	uint32_t id = entry << 3 | (uint32_t)tree, at = view_find(f, id);
-	struct zr_view *view = NULL;
-	int r;
-
-	if (at < f->nviews && f->views[at].id == id) {
-		*ret = f->views[at].view;
-		return 0;
-	}
-	if (f->nviews == f->views_cap) {
-		uint32_t cap = f->views_cap ? 2 * f->views_cap : 8;
-		struct made_view *more = reallocarray(f->views, cap, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		f->views = more;
-		f->views_cap = cap;
-	}
-	r = view_make(f, tree, entry, &view);
-	if (r < 0)
-		return r;
-	memmove(f->views + at + 1, f->views + at, (f->nviews - at) * sizeof(*f->views));
-	f->views[at] = (struct made_view){.id = id, .view = view};
-	f->nviews++;
-	*ret = view;
-	return 0;
-}
-
-int zr_files_view(struct zr_files *f, enum zr_tree_form tree, uint32_t entry,
-                  struct zr_view **ret)
-{
-	int r;
-
-	pthread_mutex_lock(&f->lock);
-	r = view_get(f, tree, entry, ret);
-	pthread_mutex_unlock(&f->lock);
-	return r;
+	return docs[d];
 }

@@ -4,10 +4,10 @@
  *
  *   store bytes -> codec -> chunk cache -> view -> render -> fuse reply
  *
- * A node (a group or an array) is seen in five trees: the text at the mount's root and
- * the other forms beside it. Within a node and tree, directories and files are *entries*,
- * numbered from the metadata alone, so that the same document always gives the same
- * numbers:
+ * A node (a group or an array) is seen in five trees: the text and four other forms, one
+ * at the mount's root and the others beside it. Within a node and tree, directories and
+ * files are *entries*, numbered from the metadata alone, so that the same document always
+ * gives the same numbers:
  *
  *     0                          the node's own directory (level 0 of a struct)
  *     1 .. nlevels - 1           directories of nested structs
@@ -64,14 +64,19 @@ struct zr_env {
 	struct zr_render_opts render;
 	unsigned int size_wait; /* seconds */
 	bool missing_is_error;
+	enum zr_tree_form root; /* the tree that the mount's root is */
+	unsigned int beside;    /* the trees in it: bits, 1 << enum zr_tree_form */
 };
 
 struct zr_files;
 
-/* Sizes of a node's text files, kept while its zr_files come and go. */
+/* Sizes of a node's files that had to be found out, kept while its zr_files come and go.
+ */
 struct zr_known_sizes {
-	uint64_t *sizes; /* owned; NULL: not known */
+	uint64_t *sizes; /* of text files. Owned; NULL: not known */
 	uint32_t count;
+	bool has_chunks;
+	uint64_t chunks; /* of chunks.tsv */
 };
 
 /*
@@ -120,7 +125,7 @@ const void *zr_files_wait_on(struct zr_files *f);
 /* Whether a measuring pass is running. */
 bool zr_files_busy(struct zr_files *f);
 
-/* All measured sizes, copied, if they are known and *ret is still empty. */
+/* Adds the sizes that are known by now. */
 void zr_files_save_sizes(struct zr_files *f, struct zr_known_sizes *ret);
 
 /* Bytes of memory it takes, about. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * files_impl.h - what files.c (documents, views) and files_list.c (names) share
+ * files_impl.h - what files.c (documents), files_view.c (views) and files_list.c (names)
+ * share
  *
  * Layer 4.
  */
@@ -38,6 +39,9 @@ struct zr_files {
 	struct zr_sizes *sizes;
 	uint32_t nfiles; /* text files, as zr_measure numbers them */
 
+	struct zr_known_sizes known; /* what an earlier life found; sizes not owned */
+	atomic_size_t held;          /* bytes that views hold */
+
 	pthread_mutex_t lock;    /* guards what follows */
 	struct made_view *views; /* by id */
 	uint32_t nviews, views_cap;
@@ -49,5 +53,9 @@ const char *zr_files_doc_name(enum zr_doc_file d);
 
 /* The key of `name` below `path`; NULL: no memory. */
 char *zr_files_key(const char *path, const char *name);
+
+/* With the lock held: the view, if it was made. */
+struct zr_view *zr_files_made(const struct zr_files *f, enum zr_tree_form tree,
+                              uint32_t entry);
 
 void zr_files_dirs_done(struct zr_files_dir *dirs, uint32_t ndirs);

@@ -99,8 +99,6 @@ static int list_level(struct zr_files *f, enum zr_tree_form tree, uint32_t level
 	bool binary = tree == ZR_TREE_RAW || tree == ZR_TREE_NPY;
 	int r = 0;
 
-	if (tree == ZR_TREE_NPY)
-		return 0;
 	if (binary && zr_type_is_variable(&f->meta.array->type))
 		return 0;
 	if (tree != ZR_TREE_CSV)
@@ -121,6 +119,10 @@ static int list_docs(struct zr_files *f, struct zr_files_dir *d)
 			r = dir_add_doc(d, doc);
 	if (r == 0 && f->meta.has_attributes)
 		r = dir_add_doc(d, ZR_DOC_ATTRIBUTES);
+	if (r == 0 && f->sizes)
+		r = dir_add_doc(d, ZR_DOC_SCHEMA);
+	if (r == 0 && f->sizes)
+		r = dir_add_doc(d, ZR_DOC_CHUNKS);
 	return r;
 }
 
@@ -130,7 +132,7 @@ static int list_dir(struct zr_files *f, enum zr_tree_form tree, uint32_t dir,
 	if (tree == ZR_TREE_ZARR)
 		return dir == 0 ? list_docs(f, d) : 0;
 	if (f->meta.why.code)
-		return tree == ZR_TREE_TEXT ? dir_add_doc(d, ZR_DOC_UNREADABLE) : 0;
+		return tree == f->env->root ? dir_add_doc(d, ZR_DOC_UNREADABLE) : 0;
 	return f->sizes ? list_level(f, tree, dir, d) : 0;
 }
 

@@ -100,7 +100,7 @@ static void fill_attr(const struct zr_fs *fs, const struct zr_place *p, bool is_
                       uint64_t size, struct stat *st)
 {
 	*st = (struct stat){
-		.st_ino = zr_tree_ino(p),
+		.st_ino = zr_tree_ino(fs->tree, p),
 		.st_mode = (is_dir ? S_IFDIR | 0555 : S_IFREG | 0444) & ~fs->opts->umask,
 		.st_nlink = 1,
 		.st_uid = fs->opts->uid,
@@ -136,7 +136,7 @@ static int fill_entry(struct zr_fs *fs, const struct zr_entry *e,
 	uint64_t size = 0;
 	int r = e->is_dir ? 0 : peek_size(fs, &e->place, &size);
 
-	*ret = (struct fuse_entry_param){.ino = zr_tree_ino(&e->place),
+	*ret = (struct fuse_entry_param){.ino = zr_tree_ino(fs->tree, &e->place),
 	                                 .generation = 1,
 	                                 .attr_timeout = FOREVER,
 	                                 .entry_timeout = FOREVER};
@@ -268,7 +268,8 @@ static int nth_entry(struct op *op, const struct zr_place *dir, uint64_t nth,
 {
 	if (nth >= 2)
 		return zr_tree_nth(op->fs->tree, dir, nth - 2, ret);
-	*ret = (struct zr_entry){.place = nth == 0 ? *dir : zr_tree_parent(dir),
+	*ret = (struct zr_entry){.place = nth == 0 ? *dir
+	                                           : zr_tree_parent(op->fs->tree, dir),
 	                         .is_dir = true};
 	strcpy(ret->name, nth == 0 ? "." : "..");
 	return 0;
@@ -575,7 +576,9 @@ int zr_fs_new(struct zr_store *store, const struct zr_opts *opts,
 	                          .cache = zr_cache_new(opts->cache_bytes),
 	                          .render = opts->render,
 	                          .size_wait = opts->size_wait,
-	                          .missing_is_error = opts->missing_is_error};
+	                          .missing_is_error = opts->missing_is_error,
+	                          .root = opts->view,
+	                          .beside = opts->views};
 	r = fs->env.cache ? zr_tree_new(&fs->env, &fs->tree, &why) : -ENOMEM;
 	if (r < 0) {
 		zr_fs_free(fs);

@@ -32,6 +32,7 @@ struct zr_meta {
 	bool has_attributes;      /* false: the document could not be read at all */
 	struct zr_buf attributes; /* the JSON text of the attributes as stored; "{}" if
 	                             absent */
+	struct zr_buf codecs;     /* for schema.json: a JSON list of the codecs' names */
 	struct zr_array
 		*array; /* one reference; NULL for a group or when why.code is set */
 };
@@ -50,3 +51,7 @@ ZR_MUST_CHECK int zr_meta_parse_v2(struct zr_doc zgroup, struct zr_doc zarray,
                                    struct zr_doc zattrs, struct zr_meta *ret);
 
 void zr_meta_done(struct zr_meta *m);
+
+/* The type's name in v3, the one in use where it has several. Not for ZR_JSON, which v3
+ * does not have. */
+const char *zr_meta_type_name(const struct zr_type *t);

@@ -10,6 +10,7 @@
  *   meta_type_v2.c    dtype
  *   meta_chain.c      codecs of v3: levels, transpositions, byte order
  *   meta_codec.c      one codec of a chain, v3 and numcodecs
+ *   meta_names.c      names of codecs, for schema.json
  *   meta_read.c       members, with a clear line when they are not as they must be
  *   fill.c            fill_value by type
  *   fill_number.c     the spellings of numbers in one
@@ -160,6 +161,14 @@ ZR_MUST_CHECK int zr_codec_refuse(enum zr_codec_class k, const json_t *name,
  * the type is set. */
 ZR_MUST_CHECK int zr_meta_chain_v3(struct zr_array *a, const json_t *codecs, bool legacy,
                                    struct zr_err *reterr);
+
+/* --- meta_names.c ------------------------------------------------------------------ */
+
+/* Appends a JSON list of the names of an array's codecs, in the order of encoding, as the
+ * document spells them; those inside of shards as {"sharding_indexed": [...]}. The list
+ * was understood before. -ENOMEM. */
+ZR_MUST_CHECK int zr_meta_codec_names_v3(const json_t *codecs, struct zr_buf *ret);
+ZR_MUST_CHECK int zr_meta_codec_names_v2(const json_t *doc, struct zr_buf *ret);
 
 /* --- meta_v3.c, meta_v2.c ---------------------------------------------------------- */
 

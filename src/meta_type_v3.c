@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "meta.h"
 #include "meta_impl.h"
 
 #include <stdio.h>
@@ -328,4 +329,19 @@ int zr_meta_type_v3(const json_t *v, struct zr_type *ret, bool *ret_legacy,
 	*ret_legacy = json_is_string(name) &&
 	              strcmp(json_string_value(name), "structured") == 0;
 	return 0;
+}
+
+const char *zr_meta_type_name(const struct zr_type *t)
+{
+	for (size_t i = 0; i < ZR_COUNT(plain); i++)
+		if (plain[i].kind == t->kind && plain[i].flt == t->flt &&
+		    plain[i].bits == t->bits)
+			return plain[i].name;
+	for (size_t i = 0; i < ZR_COUNT(by_length); i++)
+		if (by_length[i].kind == t->kind)
+			return by_length[i].name;
+	for (size_t i = 0; i < ZR_COUNT(time_type); i++)
+		if (time_type[i].kind == t->kind)
+			return time_type[i].name;
+	return "struct";
 }

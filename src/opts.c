@@ -3,40 +3,16 @@
  * One table holds every option: its name, its argument, what sets it, and its text. The
  * parser, --help and the test that compares the manual all read that table.
  */
-#include "opts.h"
+#include "opts_impl.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "buf.h"
-
-#define CACHE_MIN ((uint64_t)1 << 20)
 #define CACHE_DEFAULT ((uint64_t)256 << 20)
-#define CACHE_MAX ((uint64_t)1 << 60)
 #define SIZE_WAIT_DEFAULT 30
 #define SIZE_WAIT_MAX 86400
-
-/* What is read so far. */
-struct parser {
-	struct zr_opts o;
-	struct zr_buf fuse; /* becomes o.fuse_opts */
-	bool allow_other, allow_root;
-	bool rw, from_mount;
-	uint32_t missing, nonfinite; /* which of their words */
-	unsigned int operands;
-};
-
-struct opt {
-	const char *name; /* as in -o; NULL: the head line of a group */
-	const char *arg;  /* what is to be given behind '='; NULL: nothing is */
-	int (*set)(struct parser *p, const struct opt *opt, const char *value,
-	           struct zr_err *reterr);
-	size_t at; /* what is set: an offset in struct parser, */
-	uint32_t max;
-	const char *help; /* NULL: none */
-};
 
 static void opts_parser_done(struct parser *p)
 {
@@ -44,205 +20,74 @@ static void opts_parser_done(struct parser *p)
 	zr_buf_done(&p->fuse);
 }
 
-static void *opts_at(struct parser *p, const struct opt *opt)
-{
-	return (char *)p + opt->at;
-}
-
-/* Decimal or octal digits: strtoull() alone takes signs and blanks too. */
-static ZR_MUST_CHECK bool opts_digits(const char *s, int base, uint64_t max,
-                                      uint64_t *ret, const char **ret_end)
-{
-	char *end;
-
-	if (*s < '0' || *s > '9')
-		return false;
-	errno = 0;
-	*ret = strtoull(s, &end, base);
-	*ret_end = end;
-	return errno == 0 && *ret <= max;
-}
-
-static int opts_keep(char **where, const char *value)
-{
-	char *copy = strdup(value);
-
-	if (!copy)
-		return -ENOMEM;
-	free(*where);
-	*where = copy;
-	return 0;
-}
-
-/* Hands an option on to libfuse, which unescapes values as we do. */
-static int set_fuse(struct parser *p, const struct opt *opt, const char *value,
-                    struct zr_err *reterr)
-{
-	(void)reterr;
-	if (p->fuse.len)
-		zr_buf_addc(&p->fuse, ',');
-	zr_buf_adds(&p->fuse, opt->name);
-	if (value) {
-		zr_buf_addc(&p->fuse, '=');
-		zr_opts_escape(&p->fuse, value);
-	}
-	return zr_buf_check(&p->fuse);
-}
-
-static int set_flag(struct parser *p, const struct opt *opt, const char *value,
-                    struct zr_err *reterr)
-{
-	(void)value, (void)reterr;
-	*(bool *)opts_at(p, opt) = true;
-	return 0;
-}
-
-static int set_flag_and_fuse(struct parser *p, const struct opt *opt, const char *value,
-                             struct zr_err *reterr)
-{
-	*(bool *)opts_at(p, opt) = true;
-	return set_fuse(p, opt, value, reterr);
-}
-
-static int set_string(struct parser *p, const struct opt *opt, const char *value,
-                      struct zr_err *reterr)
-{
-	(void)reterr;
-	return opts_keep(opts_at(p, opt), value);
-}
-
-/* opt->arg holds the two words, as in "fill|error". */
-static int set_word(struct parser *p, const struct opt *opt, const char *value,
-                    struct zr_err *reterr)
-{
-	const char *second = strchr(opt->arg, '|') + 1;
-	int first_len = (int)(second - opt->arg) - 1;
-	bool is_second = strcmp(value, second) == 0;
-
-	if (!is_second && (strncmp(value, opt->arg, (size_t)first_len) != 0 ||
-	                   value[first_len] != '\0'))
-		return zr_err_set(reterr, -EINVAL, "%s=%s: must be %.*s or %s", opt->name,
-		                  value, first_len, opt->arg, second);
-	*(uint32_t *)opts_at(p, opt) = is_second;
-	return 0;
-}
-
-static int opts_u32(struct parser *p, const struct opt *opt, const char *value, int base,
-                    const char *complaint, struct zr_err *reterr)
-{
-	const char *end;
-	uint64_t n;
-
-	if (!opts_digits(value, base, opt->max, &n, &end) || *end)
-		return zr_err_set(reterr, -EINVAL, complaint, opt->name, value, opt->max);
-	*(uint32_t *)opts_at(p, opt) = (uint32_t)n;
-	return 0;
-}
-
-static int set_number(struct parser *p, const struct opt *opt, const char *value,
-                      struct zr_err *reterr)
-{
-	return opts_u32(p, opt, value, 10, "%s=%s: not a number from 0 to %u", reterr);
-}
-
-static int set_octal(struct parser *p, const struct opt *opt, const char *value,
-                     struct zr_err *reterr)
-{
-	return opts_u32(p, opt, value, 8, "%s=%s: not an octal number from 0 to %o",
-	                reterr);
-}
-
-static int set_size(struct parser *p, const struct opt *opt, const char *value,
-                    struct zr_err *reterr)
-{
-	static const char units[] = "KkMmGgTt";
-	const char *end = NULL;
-	unsigned int shift = 0;
-	uint64_t n;
-	bool fits = opts_digits(value, 10, CACHE_MAX, &n, &end);
-
-	if (end && *end) {
-		const char *unit = strchr(units, *end);
-
-		shift = unit ? 10 * (1 + (unsigned int)(unit - units) / 2) : 0;
-		end += unit ? 1 : 0;
-	}
-	if (!end || *end)
-		return zr_err_set(reterr, -EINVAL, "%s=%s: not a size (like 512M)",
-		                  opt->name, value);
-	if (!fits || n > CACHE_MAX >> shift)
-		return zr_err_set(reterr, -EINVAL, "%s=%s: too large", opt->name, value);
-	if (n << shift < CACHE_MIN)
-		return zr_err_set(reterr, -EINVAL, "%s=%s: must be at least 1M",
-		                  opt->name, value);
-	*(uint64_t *)opts_at(p, opt) = n << shift;
-	return 0;
-}
-
 #define AT(member) offsetof(struct parser, member)
 #define NO_OWNER UINT32_MAX /* (uid_t)-1 */
 
 static const struct opt opts_table[] = {
 	{.help = "What the files hold:"},
-	{"missing", "fill|error", set_word, AT(missing), 0,
+	{"missing", "fill|error", zr_opts_set_word, AT(missing), 0,
          "a chunk that is not stored: the fill value (the\n"
          "default), or an error for whoever reads it"},
-	{"nonfinite", "null|string", set_word, AT(nonfinite), 0,
+	{"nonfinite", "null|string", zr_opts_set_word, AT(nonfinite), 0,
          "NaN and infinities in records.jsonl: null (the\n"
          "default), or \"NaN\", \"Infinity\", \"-Infinity\""},
-	{"follow_symlinks", NULL, set_flag, AT(o.follow_symlinks), 0,
+	{"follow_symlinks", NULL, zr_opts_set_flag, AT(o.follow_symlinks), 0,
          "follow symbolic links that leave the store"},
+	{"text", "plain|fixed", zr_opts_set_word, AT(text), 0,
+         "field files: each value as long as it is (the\n"
+         "default), or in columns of constant width, whose\n"
+         "sizes are known without measuring"},
+	{"view", "text|csv|raw|npy", zr_opts_set_word, AT(view), 0,
+         "what is at the root of the mount (default: text);\n"
+         "then without the others, unless views= names some"},
+	{"views", "LIST", zr_opts_set_views, 0, 0,
+         "which of .csv, .raw, .npy and .zarr are there too\n"
+         "(default csv,raw,npy,zarr; none: none of them)"},
 
 	{.help = "Memory and time:"},
-	{"cache", "SIZE", set_size, AT(o.cache_bytes), 0,
+	{"cache", "SIZE", zr_opts_set_size, AT(o.cache_bytes), 0,
          "memory for decoded chunks, like 512M or 2G (default\n"
          "256M, at least 1M)"},
-	{"size_wait", "SECONDS", set_number, AT(o.size_wait), SIZE_WAIT_MAX,
+	{"size_wait", "SECONDS", zr_opts_set_number, AT(o.size_wait), SIZE_WAIT_MAX,
          "how long a program may be kept waiting for the size\n"
          "of a text file (default 30; 0: not at all)"},
 
 	{.help = "Owner and access:"},
-	{"uid", "N", set_number, AT(o.uid), NO_OWNER - 1,
+	{"uid", "N", zr_opts_set_number, AT(o.uid), NO_OWNER - 1,
          "owner of all files (default: you)"},
-	{"gid", "N", set_number, AT(o.gid), NO_OWNER - 1,
+	{"gid", "N", zr_opts_set_number, AT(o.gid), NO_OWNER - 1,
          "group of all files (default: yours)"},
-	{"umask", "OCTAL", set_octal, AT(o.umask), 0777,
+	{"umask", "OCTAL", zr_opts_set_octal, AT(o.umask), 0777,
          "permissions to take away (default 0)"},
-	{"allow_other", NULL, set_flag_and_fuse, AT(allow_other), 0,
+	{"allow_other", NULL, zr_opts_set_flag_and_fuse, AT(allow_other), 0,
          "let other users in (unless you are root, needs\n"
          "user_allow_other in /etc/fuse.conf)"},
-	{"allow_root", NULL, set_flag_and_fuse, AT(allow_root), 0,
+	{"allow_root", NULL, zr_opts_set_flag_and_fuse, AT(allow_root), 0,
          "let root in (needs the same)"},
-	{"default_permissions", NULL, set_flag_and_fuse, AT(o.default_permissions), 0,
+	{"default_permissions", NULL, zr_opts_set_flag_and_fuse,
+         AT(o.default_permissions), 0,
          "let the kernel enforce owner and permissions; for\n"
          "use with allow_other"},
 
 	{.help = "The mount:"},
-	{"auto_unmount", NULL, set_fuse, 0, 0,
+	{"auto_unmount", NULL, zr_opts_set_fuse, 0, 0,
          "unmount also when zarrfs is killed or crashes"},
-	{"fsname", "NAME", set_fuse, 0, 0,
+	{"fsname", "NAME", zr_opts_set_fuse, 0, 0,
          "what df and mount call it (default: STORE's path)"},
-	{"log", "FILE", set_string, AT(o.log_file), 0,
+	{"log", "FILE", zr_opts_set_string, AT(o.log_file), 0,
          "append the log to FILE (default: stderr with -f,\n"
          "else syslog)"},
-	{"noexec", NULL, set_fuse, 0, 0, "refuse to run files as programs"},
-
-	/* The mount is ro, nosuid and nodev always. But rw may not mean anything:
-         * mount(8) passes it whenever ro was not given, and mount.fuse3 adds dev and suid
-         * when it was not given their opposites. */
-	{"rw", NULL, set_flag, AT(rw), 0, NULL},
-	{"dev", NULL, set_flag, AT(from_mount), 0, NULL},
-	{"suid", NULL, set_flag, AT(from_mount), 0, NULL},
-	{"nodev", NULL, set_flag, AT(from_mount), 0, NULL},
-	{"nosuid", NULL, set_flag, AT(from_mount), 0, NULL},
+	{"noexec", NULL, zr_opts_set_fuse, 0, 0, "refuse to run files as programs"},
 };
 
-/* What else mount(8) and /etc/fstab add, without a meaning here. */
+/* What mount(8) and /etc/fstab add or what holds anyway: the mount is read-only, nosuid
+ * and nodev whatever is asked for. mount(8) passes "rw" whenever "ro" was not given. */
 static const char *const opts_ignored[] = {
-	"ro",          "exec",     "atime",  "noatime",  "diratime", "nodiratime",
-	"strictatime", "lazytime", "sync",   "async",    "dirsync",  "auto",
-	"noauto",      "user",     "nouser", "users",    "owner",    "group",
-	"_netdev",     "nofail",   "silent", "defaults", "nonempty", "relatime",
+	"ro",          "rw",       "dev",     "nodev",    "suid",       "nosuid",
+	"exec",        "atime",    "noatime", "diratime", "nodiratime", "relatime",
+	"strictatime", "lazytime", "sync",    "async",    "dirsync",    "auto",
+	"noauto",      "user",     "nouser",  "users",    "owner",      "group",
+	"_netdev",     "nofail",   "silent",  "defaults", "nonempty",
 };
 
 static const char *const opts_ignored_prefixes[] = {
@@ -277,13 +122,17 @@ static int opts_item(struct parser *p, char *item, struct zr_err *reterr)
 
 		if (!opt->name || strcmp(item, opt->name) != 0)
 			continue;
-		if (opt->arg && (!value || !*value))
+		if (opt->arg && (!value || (!*value && opt->set != zr_opts_set_views)))
 			return zr_err_set(reterr, -EINVAL, "%s needs a value: %s=%s",
 			                  item, item, opt->arg);
 		if (!opt->arg && value)
 			return zr_err_set(reterr, -EINVAL, "%s=%s: %s takes no value",
 			                  item, value, item);
 		return opt->set(p, opt, value, reterr);
+	}
+	if (p->has_views && !value && zr_opts_views_bit(item, strlen(item)) > 0) {
+		p->o.views |= (unsigned int)zr_opts_views_bit(item, strlen(item));
+		return 0;
 	}
 	return zr_err_set(reterr, -EINVAL, "unknown option '%s' in -o", item);
 }
@@ -327,7 +176,7 @@ static int opts_operand(struct parser *p, const char *arg, struct zr_err *reterr
 			"one argument too many: '%s' (after STORE and MOUNTPOINT)", arg);
 	if (!*arg)
 		return zr_err_set(reterr, -EINVAL, "%s is empty", what[p->operands]);
-	return opts_keep(p->operands++ ? &p->o.mountpoint : &p->o.store, arg);
+	return zr_opts_keep(p->operands++ ? &p->o.mountpoint : &p->o.store, arg);
 }
 
 static int opts_finish(struct parser *p, struct zr_err *reterr)
@@ -340,9 +189,6 @@ static int opts_finish(struct parser *p, struct zr_err *reterr)
 		                  "zarrfs --help says more)",
 		                  p->operands ? "MOUNTPOINT is"
 		                              : "STORE and MOUNTPOINT are");
-	if (p->rw && !p->from_mount)
-		return zr_err_set(reterr, -EINVAL,
-		                  "rw is not possible: the mount is always read-only");
 	if (p->allow_other && p->allow_root)
 		return zr_err_set(reterr, -EINVAL,
 		                  "allow_other and allow_root exclude each other");
@@ -385,6 +231,15 @@ static int opts_letter(struct parser *p, int c, char **argv, struct zr_err *rete
 	}
 }
 
+/* The words of view= are in the order of enum zr_tree_form. */
+static void opts_set_trees(struct parser *p)
+{
+	p->o.view = (enum zr_tree_form)p->view;
+	if (!p->has_views && p->o.view == ZR_TREE_TEXT)
+		p->o.views = (1u << ZR_NTREES) - 1;
+	p->o.views &= ~(1u << ZR_TREE_TEXT | 1u << p->o.view);
+}
+
 int zr_opts_parse(int argc, char **argv, struct zr_opts *ret, struct zr_err *reterr)
 {
 	static const struct option words[] = {
@@ -397,12 +252,8 @@ int zr_opts_parse(int argc, char **argv, struct zr_opts *ret, struct zr_err *ret
 	                         .gid = getgid(),
 	                         .cache_bytes = CACHE_DEFAULT,
 	                         .size_wait = SIZE_WAIT_DEFAULT}};
-	const char *name = argc > 0 ? argv[0] : "";
-	const char *slash = strrchr(name, '/');
 	int c, r = 0;
 
-	/* /sbin/mount.zarrfs, as mount(8) calls it */
-	p.from_mount = strncmp(slash ? slash + 1 : name, "mount.", 6) == 0;
 	/* '-': operands come in order, between the options, whatever the environment
 	 * says (POSIXLY_CORRECT); ':': no messages. 0 makes glibc start afresh. */
 	optind = 0;
@@ -421,6 +272,8 @@ int zr_opts_parse(int argc, char **argv, struct zr_opts *ret, struct zr_err *ret
 		return zr_err_set(reterr, r, "out of memory"); /* the first text wins */
 
 	p.o.missing_is_error = p.missing;
+	p.o.render.fixed_text = p.text;
+	opts_set_trees(&p);
 	p.o.render.nonfinite = p.nonfinite ? ZR_NONFINITE_STRING : ZR_NONFINITE_NULL;
 	p.o.fuse_opts = (char *)ZR_TAKE(p.fuse.data);
 	*ret = p.o;
@@ -466,8 +319,6 @@ static void help_options(struct zr_buf *out)
 		const struct opt *opt = &opts_table[i];
 		char what[64];
 
-		if (!opt->help)
-			continue;
 		if (!opt->name) {
 			zr_buf_addf(out, "\n%s\n", opt->help);
 			continue;

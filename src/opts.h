@@ -12,7 +12,7 @@
 
 #include "buf.h"
 #include "err.h"
-#include "render.h"
+#include "files.h"
 #include "util.h"
 
 enum zr_action { ZR_ACTION_MOUNT, ZR_ACTION_HELP, ZR_ACTION_VERSION };
@@ -32,6 +32,9 @@ struct zr_opts {
 	uint64_t cache_bytes;   /* cache=SIZE, 256 MiB by default, at least 1 MiB */
 	unsigned int size_wait; /* seconds, 30 by default; 0: never wait */
 	char *log_file;         /* log=FILE */
+	enum zr_tree_form view; /* view=FORM: what the mount's root is; text by default */
+	unsigned int views;     /* views=LIST: the trees in it, bits 1 << enum
+	                         * zr_tree_form; all others by default, none with view= */
 	struct zr_render_opts render;
 	/* For libfuse: "-o" arguments that the user gave for the mount itself
 	 * (allow_other, auto_unmount, fsname, ...), joined by commas, values escaped; may

@@ -74,18 +74,42 @@ static int list_dotted(struct lister *l, const char *path, struct zr_err *reterr
 	return 0;
 }
 
+/* Whether a directory that cannot be listed will never be: a link that leads out of the
+ * store or nowhere. A store that fails just now is asked again instead. */
+static bool is_damaged_dir(int r)
+{
+	return r == -ELOOP || r == -EUCLEAN;
+}
+
+/* All objects whose first k coordinates are those of `at`: what lies below a directory
+ * that cannot be listed may be stored, so whoever reads it is told what is wrong. */
+static void lister_add_below(struct lister *l, uint32_t k, uint64_t *at)
+{
+	if (k == l->g->ndim) {
+		lister_add(l, at);
+		return;
+	}
+	for (at[k] = 0; at[k] < l->g->objects[k] && !l->full; at[k]++)
+		lister_add_below(l, k + 1, at);
+}
+
 /* Axis k is named by the entries of `path`, the axes behind it by what lies below them.
  * At most ndim deep. */
 static int list_nested(struct lister *l, const char *path, uint32_t k, uint64_t *at,
                        struct zr_err *reterr)
 {
 	ZR_CLEANUP(zr_dirlist_done) struct zr_dirlist list = {0};
-	int r = zr_store_list(l->store, path, &list, reterr);
+	struct zr_err err = {0};
+	int r = zr_store_list(l->store, path, &list, &err);
 
 	if (r == -ENOENT || r == -ENOTDIR)
 		return 0; /* nothing was written there */
+	if (is_damaged_dir(r)) {
+		lister_add_below(l, k, at);
+		return 0;
+	}
 	if (r < 0)
-		return r;
+		return zr_err_set(reterr, r, "%s", err.code ? err.text : strerror(-r));
 	for (size_t i = 0; i < list.count && !l->full; i++) {
 		ZR_CLEANUP(zr_freep) char *below = NULL;
 		const char *end =
@@ -97,8 +121,7 @@ static int list_nested(struct lister *l, const char *path, uint32_t k, uint64_t 
 			lister_add(l, at);
 			continue;
 		}
-		if (!list.entries[i].is_dir)
-			continue;
+		/* What is no directory may be a link that should lead to one. */
 		if (asprintf(&below, "%s%s%s", path, *path ? "/" : "",
 		             list.entries[i].name) < 0) {
 			below = NULL;
@@ -126,7 +149,7 @@ static int list_slashed(struct lister *l, const char *path, struct zr_err *reter
 }
 
 /* Without axes there is one chunk and one key. */
-static int list_scalar(struct lister *l, const char *path, struct zr_err *reterr)
+static int list_scalar(struct lister *l, const char *path)
 {
 	ZR_CLEANUP(zr_freep) char *key = NULL;
 	uint64_t at[ZR_MAX_DIMS] = {0};
@@ -141,7 +164,6 @@ static int list_scalar(struct lister *l, const char *path, struct zr_err *reterr
 	r = zr_store_stat(l->store, key, &st, NULL);
 	if (r != -ENOENT) /* whoever reads it finds out what else it may be */
 		lister_add(l, at);
-	(void)reterr;
 	return 0;
 }
 
@@ -172,7 +194,7 @@ static int list_all(struct lister *l, const char *path, struct zr_err *reterr)
 	if (l->g->nobjects == 0)
 		return 0;
 	if (l->g->ndim == 0)
-		return list_scalar(l, path, reterr);
+		return list_scalar(l, path);
 	if (l->a->separator == '/')
 		return list_slashed(l, path, reterr);
 	r = list_dotted(l, path, reterr);

@@ -16,7 +16,8 @@
  *
  * Nothing here allocates (but for compiling), does I/O or looks at the locale.
  * Text: DESIGN 1.2. render_text.c, render_json.c, render_csv.c write values of one
- * form; measure.c is the twin of all three; render_bin.c gathers raw values.
+ * form; measure.c is the twin of all three; render_bin.c gathers raw values, and
+ * render_fixed.c makes text in columns.
  *
  * Layer 3. May include layout.h and below.
  *
@@ -32,6 +33,7 @@ enum zr_nonfinite { ZR_NONFINITE_NULL, ZR_NONFINITE_STRING };
 /* What of the command line changes text. */
 struct zr_render_opts {
 	enum zr_nonfinite nonfinite; /* NaN and infinities in JSON */
+	bool fixed_text;             /* field files in columns of constant width */
 };
 
 struct zr_line;
@@ -102,15 +104,25 @@ void zr_measure_run(const struct zr_measure *m, const uint8_t *rec, uint64_t str
                     uint64_t n, uint64_t *sums);
 
 /*
- * Binary: column values as little-endian, packed elements, for .raw and .npy; not for
- * variable length. A leaf's values (all its sub-array elements), or the whole record
- * (level 0) as packed fields, hidden padding as it is stored.
+ * Records that take the same number of bytes in a file whatever they hold; not for
+ * variable length. Binary, for .raw and .npy: a leaf's values (all its sub-array
+ * elements) as little-endian, packed elements, or the whole record (level 0) as packed
+ * fields, hidden padding as it is stored. Text, for text=fixed: a leaf's line, each value
+ * in a column as wide as the longest value of its type, numbers and dates on the right of
+ * it, strings and bytes on the left.
  */
 struct zr_bin;
 
 struct zr_bin *zr_bin_new_leaf(const struct zr_layout *l, uint32_t leaf);
 struct zr_bin *zr_bin_new_record(const struct zr_type *type);
-void zr_bin_free(struct zr_bin *b);
+struct zr_bin *zr_bin_new_text(const struct zr_layout *l, uint32_t leaf,
+                               const struct zr_render_opts *o);
+void zr_bin_free(struct zr_bin *b);          /* NULL is allowed */
 uint64_t zr_bin_len(const struct zr_bin *b); /* bytes that one record takes */
 void zr_bin_put_run(const struct zr_bin *b, const uint8_t *rec, uint64_t stride,
                     uint64_t n, uint8_t *out);
+
+/* Bytes [skip, skip + len) of one record, which it must have. -ENOMEM: the one function
+ * here that allocates, because values are made whole. */
+ZR_MUST_CHECK int zr_bin_put_part(const struct zr_bin *b, const uint8_t *rec,
+                                  uint64_t skip, size_t len, uint8_t *out);

@@ -1,9 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Values as they are stored, but little-endian. A leaf is gathered, element by element;
- * a record is copied whole, and what is big-endian in it is turned round in the copy.
+ * Records of constant length: what is common to both kinds, and the binary ones. Those
+ * are values as they are stored, but little-endian. A leaf is gathered, element by
+ * element; a record is copied whole, and what is big-endian in it is turned round in the
+ * copy.
  */
+#include <errno.h>
+
 #include "render_impl.h"
+
+/* --- both kinds ------------------------------------------------------------------------
+ */
+
+void zr_bin_free(struct zr_bin *b)
+{
+	if (b)
+		b->ops->free(b);
+}
+
+uint64_t zr_bin_len(const struct zr_bin *b)
+{
+	return b->len;
+}
+
+void zr_bin_put_run(const struct zr_bin *b, const uint8_t *rec, uint64_t stride,
+                    uint64_t n, uint8_t *out)
+{
+	if (b->len > 0)
+		b->ops->put_run(b, rec, stride, n, out);
+}
+
+int zr_bin_put_part(const struct zr_bin *b, const uint8_t *rec, uint64_t skip, size_t len,
+                    uint8_t *out)
+{
+	return b->ops->put_part(b, rec, skip, len, out);
+}
+
+/* --- binary ----------------------------------------------------------------------------
+ */
 
 /* Elements at `from` in a source, behind each other in the result; or in place. */
 struct part {
@@ -14,8 +48,8 @@ struct part {
 	struct zr_axis *axes; /* owned; outermost first, those that continue merged */
 };
 
-struct zr_bin {
-	uint64_t len;
+struct packed {
+	struct zr_bin bin; /* first: who holds it sees only this */
 	bool is_record;
 	uint32_t nparts; /* a leaf: one. A record: its big-endian leaves */
 	struct part *parts;
@@ -53,12 +87,25 @@ static int part_init(struct part *p, const struct zr_column *c)
 	return 0;
 }
 
-static struct zr_bin *bin_new(uint32_t nparts)
+static void packed_free(struct zr_bin *b)
 {
-	struct zr_bin *b = calloc(1, sizeof(*b));
+	struct packed *p = (struct packed *)b;
+
+	for (uint32_t i = 0; i < p->nparts; i++)
+		free(p->parts[i].axes);
+	free(p->parts);
+	free(p);
+}
+
+static const struct zr_bin_ops packed_ops;
+
+static struct packed *packed_new(uint64_t len, uint32_t nparts)
+{
+	struct packed *b = calloc(1, sizeof(*b));
 
 	if (!b)
 		return NULL;
+	b->bin = (struct zr_bin){.ops = &packed_ops, .len = len};
 	b->parts = calloc((size_t)nparts + 1, sizeof(*b->parts));
 	if (!b->parts) {
 		free(b);
@@ -71,19 +118,18 @@ static struct zr_bin *bin_new(uint32_t nparts)
 struct zr_bin *zr_bin_new_leaf(const struct zr_layout *l, uint32_t leaf)
 {
 	const struct zr_column *c = &l->leaves[leaf];
-	struct zr_bin *b = bin_new(1);
+	struct packed *b = packed_new(c->count * c->type->size, 1);
 
 	if (!b)
 		return NULL;
-	b->len = c->count * c->type->size;
 	if (part_init(&b->parts[0], c) < 0) {
-		zr_bin_free(b);
+		packed_free(&b->bin);
 		return NULL;
 	}
-	return b;
+	return &b->bin;
 }
 
-static bool bin_add_swaps(struct zr_bin *b, const struct zr_layout *l)
+static bool packed_add_swaps(struct packed *b, const struct zr_layout *l)
 {
 	uint32_t n = 0;
 
@@ -100,35 +146,19 @@ static bool bin_add_swaps(struct zr_bin *b, const struct zr_layout *l)
 struct zr_bin *zr_bin_new_record(const struct zr_type *type)
 {
 	ZR_CLEANUP(zr_layout_done) struct zr_layout l = {0};
-	struct zr_bin *b;
+	struct packed *b;
 
 	if (zr_layout_build(type, &l) < 0)
 		return NULL;
-	b = bin_new(l.nleaves);
+	b = packed_new(type->size, l.nleaves);
 	if (!b)
 		return NULL;
 	b->is_record = true;
-	b->len = type->size;
-	if (!bin_add_swaps(b, &l)) {
-		zr_bin_free(b);
+	if (!packed_add_swaps(b, &l)) {
+		packed_free(&b->bin);
 		return NULL;
 	}
-	return b;
-}
-
-void zr_bin_free(struct zr_bin *b)
-{
-	if (!b)
-		return;
-	for (uint32_t i = 0; i < b->nparts; i++)
-		free(b->parts[i].axes);
-	free(b->parts);
-	free(b);
-}
-
-uint64_t zr_bin_len(const struct zr_bin *b)
-{
-	return b->len;
+	return &b->bin;
 }
 
 /* One element, reversed unit by unit. In place when both pointers are the same. */
@@ -211,18 +241,17 @@ static void bin_swap_axes(const struct part *p, uint32_t axis, uint8_t *at)
 		bin_swap_axes(p, axis + 1, at + i * a->stride);
 }
 
-void zr_bin_put_run(const struct zr_bin *b, const uint8_t *rec, uint64_t stride,
-                    uint64_t n, uint8_t *out)
+static void packed_put_run(const struct zr_bin *bin, const uint8_t *rec, uint64_t stride,
+                           uint64_t n, uint8_t *out)
 {
+	const struct packed *b = (const struct packed *)bin;
 	const struct part *p = b->parts;
 
-	if (b->len == 0)
-		return;
 	if (b->is_record) {
-		bin_gather(out, rec, b->len, 1, stride, n);
+		bin_gather(out, rec, bin->len, 1, stride, n);
 		for (uint64_t i = 0; i < n && b->nparts > 0; i++)
 			for (uint32_t k = 0; k < b->nparts; k++)
-				bin_swap_axes(&p[k], 0, out + i * b->len + p[k].from);
+				bin_swap_axes(&p[k], 0, out + i * bin->len + p[k].from);
 		return;
 	}
 	if (p->naxes == 0) {
@@ -232,3 +261,21 @@ void zr_bin_put_run(const struct zr_bin *b, const uint8_t *rec, uint64_t stride,
 	for (; n > 0; n--, rec += stride)
 		out = bin_put_axes(p, 0, rec + p->from, out);
 }
+
+static int packed_put_part(const struct zr_bin *b, const uint8_t *rec, uint64_t skip,
+                           size_t len, uint8_t *out)
+{
+	ZR_CLEANUP(zr_freep) uint8_t *whole = malloc(b->len);
+
+	if (!whole)
+		return -ENOMEM;
+	packed_put_run(b, rec, 0, 1, whole);
+	memcpy(out, whole + skip, len);
+	return 0;
+}
+
+static const struct zr_bin_ops packed_ops = {
+	.put_run = packed_put_run,
+	.put_part = packed_put_part,
+	.free = packed_free,
+};

@@ -149,6 +149,23 @@ struct zr_line {
 	struct zr_literal index[ZR_MAX_DIMS]; /* what is written before each */
 };
 
+/* ---- records of constant length ---- */
+
+struct zr_bin_ops {
+	/* See the functions of the same names in render.h; len is not 0. */
+	void (*put_run)(const struct zr_bin *b, const uint8_t *rec, uint64_t stride,
+	                uint64_t n, uint8_t *out);
+	int (*put_part)(const struct zr_bin *b, const uint8_t *rec, uint64_t skip,
+	                size_t len, uint8_t *out);
+	void (*free)(struct zr_bin *b);
+};
+
+/* First member of each kind's own struct. */
+struct zr_bin {
+	const struct zr_bin_ops *ops;
+	uint64_t len;
+};
+
 /* ---- arithmetic of lengths, which stops at UINT64_MAX instead of wrapping ---- */
 
 static inline uint64_t zr_sat_add(uint64_t a, uint64_t b)

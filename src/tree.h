@@ -40,7 +40,7 @@ ZR_MUST_CHECK int zr_tree_new(const struct zr_env *env, struct zr_tree **ret,
                               struct zr_err *reterr);
 void zr_tree_free(struct zr_tree *t); /* NULL is allowed */
 
-uint64_t zr_tree_ino(const struct zr_place *p);
+uint64_t zr_tree_ino(const struct zr_tree *t, const struct zr_place *p);
 
 /* -ESTALE: no such inode was ever handed out. */
 ZR_MUST_CHECK int zr_tree_place(struct zr_tree *t, uint64_t ino, struct zr_place *ret);
@@ -69,7 +69,7 @@ ZR_MUST_CHECK int zr_tree_nth(struct zr_tree *t, const struct zr_place *dir, uin
                               struct zr_entry *ret);
 
 /* The directory above. */
-struct zr_place zr_tree_parent(const struct zr_place *p);
+struct zr_place zr_tree_parent(const struct zr_tree *t, const struct zr_place *p);
 
 /* When the node's document was written; the root's or the parent's where it has none. */
 struct timespec zr_tree_mtime(const struct zr_node *node);

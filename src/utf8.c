@@ -43,6 +43,21 @@ unsigned int zr_utf8_decode(const uint8_t *p, size_t n, uint32_t *ret_cp)
 	return 4;
 }
 
+unsigned int zr_utf8_decode_name(const uint8_t *p, size_t n, uint32_t *ret_cp)
+{
+	unsigned int len = zr_utf8_decode(p, n, ret_cp);
+
+	if (len > 0)
+		return len;
+	if (n >= 3 && p[0] == 0xed && p[1] >= 0xa0 && p[1] <= 0xbf &&
+	    (p[2] & 0xc0) == 0x80) {
+		*ret_cp = 0xd000 | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
+		return 3;
+	}
+	*ret_cp = 0xdc00u + p[0];
+	return 1;
+}
+
 unsigned int zr_utf8_encode(uint32_t cp, uint8_t *out)
 {
 	unsigned int n = zr_utf8_size(cp);

@@ -17,6 +17,13 @@
  */
 unsigned int zr_utf8_decode(const uint8_t *p, size_t n, uint32_t *ret_cp);
 
+/*
+ * The same for a name out of JSON, which may hold lone surrogates (in three bytes, in the
+ * manner of UTF-8): a result of 0 becomes such a surrogate, or 1 and U+DC00 + byte, as
+ * Python's surrogateescape has it.
+ */
+unsigned int zr_utf8_decode_name(const uint8_t *p, size_t n, uint32_t *ret_cp);
+
 /* Writes a code point (a Unicode scalar value) as 1 to 4 bytes; returns how many. */
 unsigned int zr_utf8_encode(uint32_t cp, uint8_t *out);
 

@@ -6,9 +6,10 @@
  *
  * Kinds, each in a file of its own behind the same four functions:
  *   view_text.c   lines of text whose length is measured (field files, JSONL, CSV)
- *   view_bin.c    records of constant length (.raw, .npy)
+ *   view_bin.c    records of constant length (.raw, .npy, field files of text=fixed)
  *   view_bytes.c  bytes in memory (unreadable.txt, attributes.json, schema.json), and
  *                 an object of the store as it is (zarr.json)
+ *   view_chunks.c what is stored of an array (chunks.tsv): made by listing, on demand
  * A further form of an array adds a kind, or a zr_line; nothing else changes.
  *
  * Layer 3. May include sizes.h, chunk.h, render.h and below.
@@ -91,3 +92,10 @@ struct zr_view *zr_view_new_bytes(struct zr_buf *own_bytes);
 /* The object `key` of the store, whose size was `size`. */
 struct zr_view *zr_view_new_object(struct zr_store *store, const char *key,
                                    uint64_t size);
+/*
+ * Which objects of the array are stored, and how long they are. size_wait: seconds that
+ * an asker is kept waiting. known: the size that was found before, or NULL. held: what
+ * the memory taken is added to; borrowed.
+ */
+struct zr_view *zr_view_new_chunks(struct zr_source *source, unsigned int size_wait,
+                                   const uint64_t *known, atomic_size_t *held);

@@ -39,7 +39,6 @@ static int bin_size(struct zr_view *v, struct zr_ticket *ticket, uint64_t *ret)
 static int bin_put(struct bin *b, const uint8_t *rec, uint64_t stride, uint64_t n,
                    uint64_t skip, size_t len, uint8_t *out)
 {
-	ZR_CLEANUP(zr_freep) uint8_t *one = NULL;
 	uint64_t whole = 0;
 
 	if (skip == 0) {
@@ -51,12 +50,8 @@ static int bin_put(struct bin *b, const uint8_t *rec, uint64_t stride, uint64_t 
 	}
 	if (whole == n || len == 0)
 		return 0;
-	one = malloc(b->record_len);
-	if (!one)
-		return -ENOMEM;
-	zr_bin_put_run(b->bin, rec, stride, 1, one);
-	memcpy(out, one + skip, ZR_MIN(len, b->record_len - skip));
-	return 0;
+	return zr_bin_put_part(b->bin, rec, skip,
+	                       ZR_MIN(len, (size_t)(b->record_len - skip)), out);
 }
 
 /* The part of the range that lies in the run of w->record; *ret_done: its bytes. */

@@ -113,30 +113,6 @@ static int walk_begin(struct walk *w, struct zr_ticket *ticket)
 /* --- what comes next -------------------------------------------------------------------
  */
 
-/* How many records from the run's first on lie in objects that are not stored, as far as
- * the row goes; 0 when the run's own object is stored, or that is not known. */
-static uint64_t unstored(const struct walk *w, const struct zr_run *run)
-{
-	const struct zr_present *p = zr_sizes_present(w->t->sizes);
-	const struct zr_grid *g = &w->t->source->grid;
-	uint64_t next, at, row;
-	uint32_t last;
-
-	if (!p)
-		return 0;
-	next = zr_present_next(p, run->object);
-	if (next == run->object)
-		return 0;
-	if (g->ndim == 0)
-		return 1;
-	last = g->ndim - 1;
-	row = g->shape[last] - run->index[last];
-	at = run->index[last] / g->object[last];
-	if (next == UINT64_MAX || next - run->object >= g->objects[last] - at)
-		return row;
-	return (at + (next - run->object)) * g->object[last] - run->index[last];
-}
-
 /* The records from w->record on that one chunk holds, or that none does. */
 static int walk_stretch(struct walk *w, struct stretch *ret, struct zr_chunk **ret_chunk)
 {
@@ -148,7 +124,7 @@ static int walk_stretch(struct walk *w, struct stretch *ret, struct zr_chunk **r
 	zr_grid_run(&src->grid, w->record, &run);
 	*ret = (struct stretch){.rec = src->array->fill, .count = run.count};
 	memcpy(ret->index, run.index, sizeof(ret->index));
-	missing = src->missing_is_error ? 0 : unstored(w, &run);
+	missing = src->missing_is_error ? 0 : zr_source_unstored(src, &run);
 	if (missing > 0) {
 		ret->count = missing;
 		return 0;

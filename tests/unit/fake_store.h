@@ -105,6 +105,8 @@ static int fake_list(struct zr_store *s, const char *key, struct zr_dirlist *ret
 	f->lists++;
 	if (f->fail_all)
 		return f->fail_all;
+	if (fake_find(f, key))
+		return fake_find(f, key)->fail ? fake_find(f, key)->fail : -ENOTDIR;
 	*ret = (struct zr_dirlist){.entries =
 	                                   calloc(f->count + 1, sizeof(*ret->entries))};
 	CHECK(ret->entries);

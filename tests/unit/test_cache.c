@@ -34,6 +34,14 @@ static int make_chunk(void *arg, struct zr_chunk *chunk, struct zr_err *reterr)
 	return 0;
 }
 
+static int fail_silently(void *arg, struct zr_chunk *chunk, struct zr_err *reterr)
+{
+	(void)arg;
+	(void)chunk;
+	(void)reterr;
+	return -EISDIR;
+}
+
 static struct zr_cache_key key(uint64_t owner, uint64_t id)
 {
 	return (struct zr_cache_key){.owner = owner, .id = id};
@@ -161,6 +169,19 @@ static void what_belongs_to_an_owner_can_be_forgotten(void)
 	zr_cache_free(c);
 }
 
+static void an_error_without_a_text_is_named(void)
+{
+	struct zr_cache *c = zr_cache_new(1 << 20);
+	struct zr_cache_key k = key(1, 5);
+	struct zr_chunk *a = NULL;
+	struct zr_err err = {0};
+
+	CHECK_INT(zr_cache_get(c, &k, 1, fail_silently, NULL, &a, &err), -EISDIR);
+	CHECK_INT(err.code, -EISDIR);
+	CHECK_STR(err.text, strerror(EISDIR));
+	zr_cache_free(c);
+}
+
 struct reader {
 	struct zr_cache *c;
 	struct maker *m;
@@ -243,6 +264,46 @@ static void many_readers_all_get_the_error(void)
 	zr_cache_free(c);
 }
 
+static atomic_bool over;
+
+static void *read_until_over(void *arg)
+{
+	struct reader *r = arg;
+
+	while (!over) {
+		struct zr_chunk *a;
+
+		CHECK_INT(get(r->c, r->m, (uint64_t)rand_r(&r->seed) % r->ids, &a), 0);
+		usleep(100);
+		zr_chunk_unref(a);
+	}
+	return NULL;
+}
+
+/* One that needs all the room gets it, though others come and go all the time. */
+static void a_large_load_is_not_kept_waiting_for_ever(void)
+{
+	struct zr_cache *c = zr_cache_new(20000);
+	struct maker small = {.bytes = 1000}, large = {.bytes = 30000};
+	struct reader r[4];
+	struct zr_chunk *a;
+	pthread_t t[4];
+
+	over = false;
+	for (unsigned int i = 0; i < 4; i++) {
+		r[i] = (struct reader){c, &small, i, 100, 0};
+		CHECK_INT(pthread_create(&t[i], NULL, read_until_over, &r[i]), 0);
+	}
+	for (uint64_t id = 1000; id < 1010; id++) {
+		CHECK_INT(get(c, &large, id, &a), 0);
+		zr_chunk_unref(a);
+	}
+	over = true;
+	for (unsigned int i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	zr_cache_free(c);
+}
+
 int main(void)
 {
 	RUN(a_chunk_is_loaded_once);
@@ -255,5 +316,7 @@ int main(void)
 	RUN(many_readers_stay_within_the_budget);
 	RUN(many_readers_survive_a_budget_below_one_chunk);
 	RUN(many_readers_all_get_the_error);
+	RUN(an_error_without_a_text_is_named);
+	RUN(a_large_load_is_not_kept_waiting_for_ever);
 	return EXIT_SUCCESS;
 }

@@ -6,6 +6,11 @@
 
 #include "opts.h"
 
+#define CSV (1 << ZR_TREE_CSV)
+#define RAW (1 << ZR_TREE_RAW)
+#define NPY (1 << ZR_TREE_NPY)
+#define ZARR (1 << ZR_TREE_ZARR)
+
 /* Parses a command line given as one string, cut at each '|'. */
 static int parse(const char *line, struct zr_opts *ret, struct zr_err *err)
 {
@@ -54,6 +59,9 @@ static void defaults_are_what_the_help_says(void)
 	CHECK_INT(o.cache_bytes, 256 << 20);
 	CHECK_INT(o.size_wait, 30);
 	CHECK_INT(o.render.nonfinite, ZR_NONFINITE_NULL);
+	CHECK(!o.render.fixed_text);
+	CHECK_INT(o.view, ZR_TREE_TEXT);
+	CHECK_INT(o.views, CSV | RAW | NPY | ZARR);
 	CHECK_STR(o.fuse_opts, "");
 }
 
@@ -104,10 +112,12 @@ static void every_option_is_taken(void)
 
 	parse_ok("-d|a|b|-o|missing=error,nonfinite=string,follow_symlinks,cache=2G,"
 	         "size_wait=0,uid=1000,gid=4294967294,umask=027,allow_other,"
-	         "default_permissions,auto_unmount,fsname=x,log=/tmp/l,noexec",
+	         "default_permissions,auto_unmount,fsname=x,log=/tmp/l,noexec,"
+	         "text=fixed",
 	         &o);
 	CHECK(o.debug && o.foreground && o.missing_is_error && o.follow_symlinks);
 	CHECK_INT(o.render.nonfinite, ZR_NONFINITE_STRING);
+	CHECK(o.render.fixed_text);
 	CHECK_INT(o.cache_bytes, (uint64_t)2 << 30);
 	CHECK_INT(o.size_wait, 0);
 	CHECK_INT(o.uid, 1000);
@@ -141,22 +151,6 @@ static void what_mount_adds_is_ignored(void)
 	CHECK_STR(o.fuse_opts, "");
 }
 
-/* What mount(8) passes if ro was not given: to mount.fuse3, and to mount.zarrfs. */
-static void rw_of_mount_is_no_wish(void)
-{
-	static char *const argv[] = {"/sbin/mount.zarrfs", "a", "b", "-o", "rw", NULL};
-	struct zr_err err = {0};
-	struct zr_opts o;
-
-	parse_ok("a|b|-o|rw,dev,suid", &o);
-	zr_opts_done(&o);
-	parse_ok("a|b|-o|rw,nosuid,nodev,noexec", &o);
-	CHECK_STR(o.fuse_opts, "noexec");
-	zr_opts_done(&o);
-	CHECK_INT(zr_opts_parse(5, (char **)argv, &o, &err), 0);
-	zr_opts_done(&o);
-}
-
 static void backslash_makes_a_comma_ordinary(void)
 {
 	ZR_CLEANUP(zr_opts_done) struct zr_opts o;
@@ -165,6 +159,37 @@ static void backslash_makes_a_comma_ordinary(void)
 	CHECK_STR(o.log_file, "a,b\\c\\d,");
 	CHECK_STR(o.fuse_opts, "fsname=x\\,y\\\\z"); /* escaped again */
 	CHECK_INT(o.umask, 7);
+}
+
+static void trees_are_chosen(void)
+{
+	static const struct {
+		const char *options;
+		enum zr_tree_form view;
+		unsigned int views;
+	} row[] = {
+		{"views=raw", ZR_TREE_TEXT, RAW},
+		{"views=csv,zarr,uid=5", ZR_TREE_TEXT, CSV | ZARR},
+		{"views=csv\\,npy", ZR_TREE_TEXT, CSV | NPY},
+		{"views=none", ZR_TREE_TEXT, 0},
+		{"views=", ZR_TREE_TEXT, 0},
+		{"views=csv,raw,views=npy", ZR_TREE_TEXT, NPY},
+		{"view=raw", ZR_TREE_RAW, 0},
+		{"view=csv", ZR_TREE_CSV, 0},
+		{"view=npy,views=zarr", ZR_TREE_NPY, ZARR},
+		{"views=raw,zarr,view=raw", ZR_TREE_RAW, ZARR},
+		{"view=raw,view=text", ZR_TREE_TEXT, CSV | RAW | NPY | ZARR},
+	};
+
+	for (size_t i = 0; i < ZR_COUNT(row); i++) {
+		ZR_CLEANUP(zr_opts_done) struct zr_opts o;
+		char line[64];
+
+		snprintf(line, sizeof(line), "a|b|-o|%s", row[i].options);
+		parse_ok(line, &o);
+		CHECK_INT(o.view, row[i].view);
+		CHECK_INT(o.views, row[i].views);
+	}
 }
 
 static void sizes_have_units(void)
@@ -200,8 +225,6 @@ static void errors_name_what_is_wrong(void)
 		{"a|b|-o|foo", "unknown option 'foo' in -o"},
 		{"a|b|-o|ro,foo=1,bar", "unknown option 'foo' in -o"},
 		/* Planned for later. */
-		{"a|b|-o|text=fixed", "unknown option 'text' in -o"},
-		{"a|b|-o|views=raw", "unknown option 'views' in -o"},
 		{"a|b|-o|max_read=1", "unknown option 'max_read' in -o"},
 		{"a|b|-o|cach", "unknown option 'cach' in -o"},
 		{"a|b|-x", "unknown option '-x'"},
@@ -234,6 +257,17 @@ static void errors_name_what_is_wrong(void)
 		{"a|b|-o|missing=fil", "missing=fil: must be fill or error"},
 		{"a|b|-o|missing=filler", "missing=filler: must be fill or error"},
 		{"a|b|-o|nonfinite=NaN", "nonfinite=NaN: must be null or string"},
+		{"a|b|-o|text=wide", "text=wide: must be plain or fixed"},
+		{"a|b|-o|text", "text needs a value: text=plain|fixed"},
+		{"a|b|-o|view=zarr", "view=zarr: must be text, csv, raw or npy"},
+		{"a|b|-o|view=", "view needs a value: view=text|csv|raw|npy"},
+		{"a|b|-o|views", "views needs a value: views=LIST"},
+		{"a|b|-o|views=text",
+	         "views=text: must be some of csv, raw, npy and zarr, or none"},
+		{"a|b|-o|views=csv\\,ra",
+	         "views=csv,ra: must be some of csv, raw, npy and zarr, or none"},
+		{"a|b|-o|views=csv,none", "unknown option 'none' in -o"},
+		{"a|b|-o|raw,views=csv", "unknown option 'raw' in -o"},
 		{"a|b|-o|size_wait=1s", "size_wait=1s: not a number from 0 to 86400"},
 		{"a|b|-o|size_wait=86401",
 	         "size_wait=86401: not a number from 0 to 86400"},
@@ -246,7 +280,6 @@ static void errors_name_what_is_wrong(void)
 		{"a|b|-o|umask=1000", "umask=1000: not an octal number from 0 to 777"},
 		{"a|b|-o|allow_other,allow_root",
 	         "allow_other and allow_root exclude each other"},
-		{"a|b|-o|rw", "rw is not possible: the mount is always read-only"},
 		{"a|b|c", "one argument too many: 'c' (after STORE and MOUNTPOINT)"},
 		{"--|a|b|-f", "one argument too many: '-f' (after STORE and MOUNTPOINT)"},
 		{"|b", "STORE is empty"},
@@ -304,6 +337,9 @@ static void help_fits_a_terminal_and_names_every_option(void)
 		"-h, --help",
 		"-V, --version",
 		"missing=fill|error",
+		"text=plain|fixed",
+		"view=text|csv|raw|npy",
+		"views=LIST",
 		"cache=SIZE",
 		"uid=N",
 		"umask=OCTAL",
@@ -338,8 +374,8 @@ int main(void)
 	RUN(every_option_is_taken);
 	RUN(last_of_equals_wins);
 	RUN(what_mount_adds_is_ignored);
-	RUN(rw_of_mount_is_no_wish);
 	RUN(backslash_makes_a_comma_ordinary);
+	RUN(trees_are_chosen);
 	RUN(sizes_have_units);
 	RUN(errors_name_what_is_wrong);
 	RUN(help_and_version_need_no_operands);

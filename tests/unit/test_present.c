@@ -130,6 +130,30 @@ static void a_store_that_does_not_answer_is_an_error(void)
 	CHECK_INT(p.count, 77);
 }
 
+/* A directory that is a link to nowhere, or out of the store: reading its chunks fails,
+ * so they must not pass for chunks that were never written. */
+static void chunks_below_a_damaged_directory_count_as_stored(void)
+{
+	static struct fake_object objects[] = {{"a/c/0/1", "x", 1, 0},
+	                                       {"a/c/1", "", 0, -EUCLEAN},
+	                                       {"a/c/2", "", 0, -ENOTDIR}};
+	static const uint64_t below[] = {1, 3, 4, 5}, all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+	struct fake_store f = FAKE_STORE(objects);
+	struct zr_present p;
+	struct zr_array a;
+	struct zr_grid g;
+
+	make(&a, &g, false, '/', false);
+	CHECK_INT(zr_present_load(&f.base, "a", &a, &g, &p, NULL), 0);
+	check(&p, ZR_COUNT(below), below);
+	zr_present_done(&p);
+	objects[1].key = "a/c";
+	objects[1].fail = -ELOOP;
+	CHECK_INT(zr_present_load(&f.base, "a", &a, &g, &p, NULL), 0);
+	check(&p, ZR_COUNT(all), all);
+	zr_present_done(&p);
+}
+
 int main(void)
 {
 	RUN(chunks_are_found_under_both_encodings_and_separators);
@@ -137,5 +161,6 @@ int main(void)
 	RUN(an_array_that_was_never_written_has_none);
 	RUN(nested_keys_are_tried_where_the_separator_was_not_given);
 	RUN(a_store_that_does_not_answer_is_an_error);
+	RUN(chunks_below_a_damaged_directory_count_as_stored);
 	return EXIT_SUCCESS;
 }

@@ -4,6 +4,7 @@
 #include <glob.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -155,7 +156,7 @@ static void slow_key_does_not_delay_another(void)
 
 	for (int i = 0; i < N; i++) {
 		task_init(&slow[i], q, 1);
-		slow[i].usec = 3000;
+		slow[i].usec = 20000;
 		zr_queue_add(q, &slow[i].job);
 	}
 	start = now();
@@ -163,9 +164,8 @@ static void slow_key_does_not_delay_another(void)
 	WAIT_FOR(quick.dones == 1);
 	end = now();
 	CHECK_INT(slow[N - 1].dones, 0);
-	/* One slow job would take 3 ms, all of them 75; a busy machine takes its share.
-	 */
-	CHECK(seconds_since(&start, &end) < 0.05);
+	/* All of the slow ones take half a second; a busy machine takes its share. */
+	CHECK(seconds_since(&start, &end) < 0.25);
 	zr_queue_free(q);
 	for (int i = 0; i < N; i++)
 		CHECK_INT(slow[i].dones, 1);
@@ -384,9 +384,11 @@ static pid_t start_asker(void)
 	signal(SIGUSR1, SIG_IGN); /* before the child could get one */
 	pid = fork();
 	CHECK(pid >= 0);
-	if (pid == 0)
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* when a check fails */
 		for (;;)
 			pause();
+	}
 	signal(SIGUSR1, SIG_DFL);
 	return pid;
 }

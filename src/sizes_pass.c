@@ -127,7 +127,7 @@ static int measure_unit(struct zr_pass_job *j)
 	                        j->unit % per_object);
 	if (cell == UINT64_MAX)
 		return 0;
-	r = zr_source_get(src, cell, &chunk);
+	r = zr_source_scan(src, cell, &chunk);
 	if (r == 0) {
 		measure_cell(j, cell, chunk->data.data);
 		zr_chunk_unref(chunk);

@@ -36,6 +36,7 @@ RESERVED = {b"records.jsonl", b"records.csv", b"records", b"records.npy", b"unre
             b"zarr.json", b"attributes.json", b"schema.json", b"chunks.tsv"}
 NAME_MAX = 255
 DISAGREE = []         # paths of arrays that zarr-python reads otherwise
+ARRAYS = {}           # path of an array that can be read: its description
 ROWS = {}             # path of an array: its records, packed and little-endian, or the list of its items
 NONFINITE = {}        # how JSON says nan, inf and -inf: null where nothing is said (see the option nonfinite)
 HOW = {}              # path of a node: how it was read, or why not
@@ -536,7 +537,8 @@ def array_v3(meta):
     legacy = isinstance(meta["data_type"], dict) and meta["data_type"]["name"] == "structured"
     if wide and not legacy and "endian" not in bottom(chain).get("configuration", {}):
         raise Unreadable("the bytes codec has no endian")
-    a.fill = fill_record(a.typ, meta["fill_value"], False, bottom_big(chain))
+    a.big = bottom_big(chain)
+    a.fill = fill_record(a.typ, meta["fill_value"], False, a.big)
     a.dims = dimension_names(meta.get("dimension_names"), meta.get("attributes"), len(a.shape))
     enc = meta["chunk_key_encoding"]
     name, conf = enc["name"], enc.get("configuration", {})
@@ -1356,7 +1358,7 @@ def dump_level(a, col, dirs, indices):
 
 def dump_array(store, path, a, dirs):
     data, how = read(store, path, a)
-    ROWS[path] = data
+    ROWS[path], ARRAYS[path] = data, a
     n = int(np.prod(a.shape, dtype=int))
     rows = data if isinstance(data, list) else [data[i * a.typ.size:(i + 1) * a.typ.size] for i in range(n)]
     indices = list(np.ndindex(*a.shape)) if a.shape else [()]
@@ -1430,7 +1432,7 @@ def dump(store_path, out):
     if os.path.isdir(out):
         shutil.rmtree(out)
     os.makedirs(out)
-    for known in (DISAGREE, ROWS, HOW):
+    for known in (DISAGREE, ARRAYS, ROWS, HOW):
         known.clear()
     store = Consolidated(open_store(store_path))
     store.learn("")

@@ -90,6 +90,7 @@ def one_store(spec, args, top):
     tree = os.path.join(top, "expected")
     ref.NONFINITE.clear()
     ref.NONFINITE.update({"nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'} if spec["nonfinite"] else {})
+    ref.FIXED[:] = [spec.get("fixed", False)]
     ref.dump(store, tree)
     failures = oracle_failures(spec, expected)
     if spec["inside"]:

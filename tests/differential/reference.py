@@ -38,6 +38,7 @@ NAME_MAX = 255
 DISAGREE = []         # paths of arrays that zarr-python reads otherwise
 ARRAYS = {}           # path of an array that can be read: its description
 ROWS = {}             # path of an array: its records, packed and little-endian, or the list of its items
+FIXED = [False]       # whether field files have columns of constant width (see the option text)
 NONFINITE = {}        # how JSON says nan, inf and -inf: null where nothing is said (see the option nonfinite)
 HOW = {}              # path of a node: how it was read, or why not
 
@@ -1119,6 +1120,35 @@ def value_text(typ, raw):
     return scalar_text(typ, raw)
 
 
+INTS = {("b", 1): 1, ("i", 1): 4, ("i", 2): 6, ("i", 4): 11, ("i", 8): 20, ("u", 1): 3, ("u", 2): 5, ("u", 4): 10, ("u", 8): 20}
+DATES = {"generic": 20, "Y": 20, "M": 22, "W": 25, "D": 24, "h": 26, "m": 27, "s": 28, "ms": 29, "us": 29, "ns": 29, "ps": 32, "fs": 35, "as": 38}
+
+
+def fixed_scalar(typ, raw):
+    """The cells of a value in columns of constant width."""
+    k, size = typ.kind, typ.size
+    if k == "c":
+        part = Scalar("f", size // 2, form=typ.form)
+        return fixed_scalar(part, raw[:size // 2]) + fixed_scalar(part, raw[size // 2:])
+    text = scalar_text(typ, raw)
+    if k in "SUV":
+        width = {"S": 4, "U": 1, "V": 2}[k] * size
+        return [text + " " * (width - len(text.encode()))]
+    if k in "biu":
+        width = 2 if typ.bits < 8 and k != "b" else INTS[k, size]
+    elif k == "f":
+        width = 19 if typ.form else {2: 11, 4: 19, 8: 24}[size]
+    else:
+        width = 20 if k == "m" else DATES[typ.unit] + (10 if typ.scale > 1 and typ.unit != "generic" else 0)
+    return [text.rjust(width)]
+
+
+def fixed_text(typ, raw):
+    """value_text() with the option text=fixed."""
+    typ, parts = (typ.base, pieces(typ, raw)) if isinstance(typ, Sub) else (typ, [raw])
+    return "\t".join(c for p in parts for c in fixed_scalar(typ, p))
+
+
 def pieces(sub, raw):
     n = sub.base.size
     return [raw[i * n:i * n + n] for i in range(sub.count)]
@@ -1350,7 +1380,8 @@ def dump_level(a, col, dirs, indices):
             dump_level(a, sub, {t: os.path.join(d, file_name(name, nested=True)) for t, d in dirs.items()}, indices)
             continue
         full, raw = sub.full(), sub.rows
-        put(os.path.join(dirs[MAIN], file_name(name)), "".join(value_text(full, r) + "\n" for r in raw).encode())
+        line = fixed_text if FIXED[0] and not is_vlen(full) else value_text
+        put(os.path.join(dirs[MAIN], file_name(name)), "".join(line(full, r) + "\n" for r in raw).encode())
         if not is_vlen(full):
             put(os.path.join(dirs[RAW], file_name(name)), b"".join(raw))
             put(os.path.join(dirs[NPY], file_name(name, b".npy")), npy(full, a.shape, b"".join(raw)))

@@ -59,6 +59,21 @@ static const struct case_spec specs[] = {
          all_kinds, .budget = 1},
 };
 
+static void check_range(const struct case_file *f, size_t offset, size_t n, uint8_t *out)
+{
+	size_t want = ZR_MIN(n, f->want.len - offset), len = 77777;
+	bool bad = want > 0 && memchr(f->bad.data + offset, 1, want);
+	int r = case_read(f->view, offset, n, out, &len);
+
+	CHECK_INT(r, bad ? -EIO : 0);
+	if (bad)
+		CHECK_INT(len, 77777);
+	else if (want > 0)
+		CHECK_MEM(out, len, f->want.data + offset, want);
+	else
+		CHECK_INT(len, 0);
+}
+
 /* Every offset, with lengths that fall on both sides of lines and chunks. */
 static void check_ranges(const struct case_file *f, const size_t *lens, size_t nlens)
 {
@@ -66,19 +81,8 @@ static void check_ranges(const struct case_file *f, const size_t *lens, size_t n
 	uint8_t out[5000];
 
 	for (size_t i = 0; i < nlens; i++) {
-		for (size_t offset = 0; offset <= size; offset++) {
-			size_t want = ZR_MIN(lens[i], size - offset), len = 77777;
-			bool bad = want > 0 && memchr(f->bad.data + offset, 1, want);
-			int r = case_read(f->view, offset, lens[i], out, &len);
-
-			CHECK_INT(r, bad ? -EIO : 0);
-			if (bad)
-				CHECK_INT(len, 77777);
-			else if (want > 0)
-				CHECK_MEM(out, len, f->want.data + offset, want);
-			else
-				CHECK_INT(len, 0);
-		}
+		for (size_t offset = 0; offset <= size; offset++)
+			check_range(f, offset, lens[i], out);
 		for (size_t beyond = 1; beyond < 100; beyond += 30)
 			CHECK_INT(case_read(f->view, size + beyond, lens[i], out,
 			                    &(size_t){0}),
@@ -89,7 +93,7 @@ static void check_ranges(const struct case_file *f, const size_t *lens, size_t n
 /* Reads before anything was measured: what is known is what was walked over. */
 static void any_range_is_right_before_sizes_are_known(void)
 {
-	static const size_t lens[] = {13, 300};
+	static const size_t lens[] = {61};
 
 	for (size_t i = 0; i < ZR_COUNT(specs); i++) {
 		struct array_case *c = case_new(&specs[i]);
@@ -118,6 +122,40 @@ static void any_range_is_right_afterwards(void)
 			CHECK(zr_view_peek_size(c->file[k].view, &size));
 			CHECK_INT(size, c->file[k].want.len);
 			check_ranges(&c->file[k], lens, ZR_COUNT(lens));
+		}
+		case_free(c);
+	}
+}
+
+/* Arrays of several blocks of the index (4,096 records), which chunks and rows straddle.
+ */
+static void any_range_is_right_across_blocks(void)
+{
+	static const struct case_spec large[] = {
+		{"[9000]", "[5000]", NULL, second_is_damaged, .budget = 0},
+		{"[9000]", "[700]", NULL, all_kinds, .budget = 20000},
+		{"[70,200]", "[16,64]", NULL, all_kinds, .budget = 0},
+		{"[3,5000]", "[2,2000]", NULL, every_other, .budget = 20000},
+	};
+	static const size_t lens[] = {1, 100, 4096};
+	uint8_t out[4096];
+	unsigned int seed = 1;
+
+	for (size_t i = 0; i < ZR_COUNT(large); i++) {
+		struct array_case *c = case_new(&large[i]);
+
+		for (int k = 0; k < CASE_FILES; k++) {
+			const struct case_file *f = &c->file[k];
+			uint64_t size = 0;
+
+			for (int n = 0; n < 120; n++) {
+				size_t offset = (size_t)rand_r(&seed) % f->want.len;
+
+				if (n == 60) /* measured from now on */
+					CHECK_INT(case_size(f->view, &size), 0);
+				check_range(f, offset, lens[n % 3], out);
+			}
+			CHECK_INT(size, f->want.len);
 		}
 		case_free(c);
 	}
@@ -421,6 +459,7 @@ int main(void)
 	CHECK_INT(zr_log_to_file("/dev/null"), 0);
 	RUN(any_range_is_right_before_sizes_are_known);
 	RUN(any_range_is_right_afterwards);
+	RUN(any_range_is_right_across_blocks);
 	RUN(a_field_is_read_with_each_chunk_decoded_once);
 	RUN(a_line_of_megabytes_is_made_once);
 	RUN(long_records_are_made_once);

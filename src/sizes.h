@@ -18,7 +18,7 @@
  * Layer 3. May include blocks.h, chunk.h, render.h, request.h and below.
  *
  * Memory: borrows source, measure and queue, which must outlive it.
- * Threads: all functions from any thread; one lock, never held while measuring.
+ * Threads: all functions from any thread; one lock, never held during I/O.
  */
 #pragma once
 
@@ -54,7 +54,7 @@ const uint64_t *zr_sizes_known(struct zr_sizes *s);
  *              on this zr_sizes
  * -ETIMEDOUT   the wait is over
  * -EOVERFLOW   longer than ZR_MAX_FILE
- * -EIO         the store did not answer
+ * -EIO         the store did not answer; -ENOMEM likewise
  */
 ZR_MUST_CHECK int zr_sizes_get(struct zr_sizes *s, uint32_t file,
                                struct zr_ticket *ticket, uint64_t *ret);
@@ -79,12 +79,8 @@ bool zr_sizes_peek_locate(struct zr_sizes *s, uint32_t file, uint64_t offset,
 bool zr_sizes_agree(struct zr_sizes *s, uint32_t file, uint64_t record, uint64_t offset,
                     uint64_t *ret_left);
 
-/* Which objects of the array are stored, once that has been looked up; else NULL. Valid
- * as long as the zr_sizes. */
-const struct zr_present *zr_sizes_present(struct zr_sizes *s);
-
 /* Whether jobs of a pass are running. */
 bool zr_sizes_busy(struct zr_sizes *s);
 
-/* Bytes that the block index takes. */
+/* Bytes of memory that it takes, what is known of stored chunks included. */
 size_t zr_sizes_bytes(struct zr_sizes *s);

@@ -300,7 +300,7 @@ class DirStore:
 
     def dirs(self, path):
         p = os.path.join(self.root, path)
-        return sorted(d for d in os.listdir(p) if os.path.isdir(os.path.join(p, d)))
+        return sorted(d for d in os.listdir(p) if os.path.isdir(os.path.join(p, d))) if os.path.isdir(p) else []
 
 
 class ZipStore:
@@ -325,6 +325,54 @@ class ZipStore:
         pre = path + "/" if path else ""
         return sorted({n[len(pre):].split("/")[0] for n in self.names
                        if n.startswith(pre) and "/" in n[len(pre):]})
+
+
+def json_members(text):
+    """(name, text of the value) of every member of an object, as written."""
+    space = re.compile(r"[ \t\n\r]*").match
+    at = space(text, text.index("{") + 1).end()
+    while text[at] != "}":
+        name, at = json.decoder.scanstring(text, at + 1)
+        at = space(text, space(text, at).end() + 1).end()
+        end = json.JSONDecoder().raw_decode(text, at)[1]
+        yield name, text[at:end]
+        at = space(text, end).end()
+        at = space(text, at + (text[at] == ",")).end()
+
+
+class Consolidated:
+    """A store, and the copies of documents in its groups' consolidated metadata. A node that has a document of its own is described by its own alone."""
+    def __init__(self, base):
+        self.base, self.copies = base, {}
+
+    def learn(self, group):
+        """The copies that a group holds; those of a group above come first."""
+        doc = self.get(join(group, "zarr.json"))
+        if doc is not None and b"consolidated_metadata" in doc:
+            inline = dict(json_members(doc.decode())).get("consolidated_metadata", "null")
+            if inline != "null":
+                inline = dict(json_members(inline))
+                assert (inline["kind"], inline["must_understand"]) == ('"inline"', "false")
+                for rel, text in json_members(inline["metadata"]):
+                    self.copies.setdefault(join(join(group, rel), "zarr.json"), text.encode())
+        doc = self.base.get(join(group, ".zmetadata")) or self.base.get(join(group, "zmetadata"))
+        if doc is not None:
+            members = dict(json_members(doc.decode()))
+            assert members["zarr_consolidated_format"] == "1"
+            for rel, text in json_members(members["metadata"]):
+                self.copies.setdefault(join(group, rel), text.encode())
+
+    def is_copy(self, path):
+        """Whether the node has no document of its own."""
+        return all(self.base.get(join(path, k)) is None for k in NODE_DOCUMENTS)
+
+    def get(self, key):
+        raw = self.base.get(key)
+        return self.copies.get(key) if raw is None and key in self.copies and self.is_copy(os.path.dirname(key)) else raw
+
+    def dirs(self, path):
+        pre = path + "/" if path else ""
+        return sorted({*self.base.dirs(path), *(k[len(pre):].split("/")[0] for k in self.copies if k.startswith(pre) and "/" in k[len(pre):])})
 
 
 def open_store(path):
@@ -706,14 +754,26 @@ def numpy_type(typ):
     return ("|" if typ.swap_unit() == 1 else "<") + f"{typ.kind}{size}"
 
 
-def read_zarr(store, path, a):
+def zarr_array(base, path, a, is_copy):
     import zarr
-    if isinstance(store, DirStore):
-        arr = zarr.open_array(zarr.storage.LocalStore(store.root), path=path, mode="r",      # a plain path is taken for an URL: it loses TAB and LF
-                              zarr_format=2 if a.v2 else 3)
+    if isinstance(base, DirStore):
+        store, folder = zarr.storage.LocalStore(base.root), ""      # a plain path is taken for an URL: it loses TAB and LF
     else:
-        arr = zarr.open_array(zarr.storage.ZipStore(store.path, mode="r"), path=join(store.folder, path).rstrip("/"), mode="r",
-                              zarr_format=2 if a.v2 else 3)
+        store, folder = zarr.storage.ZipStore(base.path, mode="r"), base.folder
+    how = {"mode": "r", "zarr_format": 2 if a.v2 else 3}
+    if not is_copy:
+        return zarr.open_array(store, path=join(folder, path).rstrip("/"), **how)
+    parts = path.split("/")
+    for n in range(len(parts)):                  # by the consolidated metadata of the outermost group that has it
+        try:
+            return zarr.open_group(store, path=join(folder, "/".join(parts[:n])).rstrip("/"), use_consolidated=True, **how)["/".join(parts[n:])]
+        except (KeyError, ValueError, FileNotFoundError):
+            pass
+    raise ValueError("zarr-python does not find it")
+
+
+def read_zarr(store, path, a):
+    arr = zarr_array(store.base, path, a, store.is_copy(path))
     if is_vlen(a.typ):
         got = arr[...]
         if isinstance(got, (str, bytes)):            # of rank 0; as an array of its own it would lose NULs at the end
@@ -1359,6 +1419,8 @@ def dump_node(store, path, out, rel=b""):
         put(os.path.join(dirs[MAIN], b"unreadable.txt"), (str(e) + "\n").encode("utf-8", "backslashreplace"))
         HOW[path] = f"unreadable: {e}"
         return
+    if path:
+        store.learn(path)
     for name in store.dirs(path):
         if leads_to_nodes(store, join(path, name)):
             dump_node(store, join(path, name), out, os.path.join(rel, file_name(os.fsencode(name))))
@@ -1370,7 +1432,9 @@ def dump(store_path, out):
     os.makedirs(out)
     for known in (DISAGREE, ROWS, HOW):
         known.clear()
-    dump_node(open_store(store_path), "", os.fsencode(out))
+    store = Consolidated(open_store(store_path))
+    store.learn("")
+    dump_node(store, "", os.fsencode(out))
 
 
 def main_dump(store_path, out):

@@ -25,6 +25,8 @@
  */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "grid.h"
 #include "present.h"
 
@@ -49,11 +51,12 @@ struct zr_blocks {
 };
 
 /* record_bytes: of one decoded record, from which the finest block size follows.
- * fill_len, indexed: nfiles entries, copied. -ENOMEM. */
+ * fill_len, indexed: nfiles entries, copied. Many stored chunks take a while: -EINTR when
+ * *cancel (may be NULL) becomes true. -ENOMEM. */
 ZR_MUST_CHECK int zr_blocks_init(struct zr_blocks *b, const struct zr_grid *g,
                                  const struct zr_present *present, uint64_t record_bytes,
                                  uint32_t nfiles, const uint64_t *fill_len,
-                                 const bool *indexed);
+                                 const bool *indexed, const atomic_bool *cancel);
 void zr_blocks_done(struct zr_blocks *b);
 
 /* Records from `record` (included) to the end of its block. */

@@ -26,7 +26,8 @@ struct entry {
 	struct zr_chunk *chunk;    /* one reference once loaded, else NULL */
 	unsigned int users;        /* threads that look at it while it is loading */
 	bool over;                 /* the load has ended */
-	struct zr_err error;       /* how, when it failed */
+	int error;                 /* how, when it failed */
+	char *why;                 /* owned: the text of that, if there was memory */
 };
 
 /* What a chunk takes beside its bytes. */
@@ -223,10 +224,12 @@ static void entry_leave(struct zr_cache *c, struct entry *e)
 {
 	if (--e->users > 0)
 		return;
-	if (e->error.code)
-		free(e);
-	else
+	if (e->error == 0) {
 		pthread_cond_broadcast(&c->changed); /* it may be evicted now */
+		return;
+	}
+	free(e->why);
+	free(e);
 }
 
 /* With the lock held: someone else loads it. */
@@ -239,13 +242,10 @@ static int entry_wait(struct zr_cache *c, struct entry *e, struct zr_chunk **ret
 	e->users++;
 	while (!e->over)
 		pthread_cond_wait(&c->changed, &c->lock);
-	if (e->error.code) {
-		r = e->error.code;
-		if (reterr && !reterr->code)
-			*reterr = e->error;
-	} else {
+	if (e->error == 0)
 		*ret = entry_use(c, e);
-	}
+	else
+		r = zr_err_set(reterr, e->error, "%s", e->why ? e->why : "no memory");
 	entry_leave(c, e);
 	return r;
 }
@@ -261,11 +261,22 @@ static void entry_loaded(struct zr_cache *c, struct entry *e, struct zr_chunk *c
 	DL_PREPEND(c->lru, e);
 }
 
+/* With the lock held. */
+static void entry_failed(struct zr_cache *c, struct entry *e, const struct zr_err *err)
+{
+	e->error = err->code;
+	e->why = e->users > 1 ? strdup(err->text) : NULL;
+	c->stats.errors++;
+	HASH_DEL(c->by_key, e);
+}
+
 /* With the lock held, which is dropped while loading. */
 static int entry_load(struct zr_cache *c, struct entry *e, size_t estimate,
-                      zr_cache_load load, void *arg, struct zr_chunk **ret)
+                      zr_cache_load load, void *arg, struct zr_chunk **ret,
+                      struct zr_err *reterr)
 {
 	struct zr_chunk *chunk;
+	struct zr_err err = {0};
 	int r;
 
 	cache_reserve(c, estimate);
@@ -275,21 +286,22 @@ static int entry_load(struct zr_cache *c, struct entry *e, size_t estimate,
 	if (chunk) {
 		chunk->cache = c;
 		atomic_init(&chunk->refs, 2); /* the cache's and the caller's */
-		r = load(arg, chunk, &e->error);
+		r = load(arg, chunk, &err);
 	} else {
 		r = -ENOMEM;
 	}
 	if (r < 0 && chunk)
 		chunk_free(chunk);
+	if (r < 0)
+		zr_err_set(&err, r, "%s", strerror(-r));
+	err.code = r;
 
 	pthread_mutex_lock(&c->lock);
 	c->reserved -= estimate;
 	e->over = true;
 	if (r < 0) {
-		zr_err_set(&e->error, r, "%s", strerror(-r));
-		e->error.code = r;
-		c->stats.errors++;
-		HASH_DEL(c->by_key, e);
+		entry_failed(c, e, &err);
+		zr_err_set(reterr, r, "%s", err.text);
 	} else {
 		entry_loaded(c, e, chunk);
 		*ret = chunk;
@@ -318,9 +330,7 @@ int zr_cache_get(struct zr_cache *c, const struct zr_cache_key *key, size_t esti
 	} else if (!(e = entry_new(c, key))) {
 		r = -ENOMEM;
 	} else {
-		r = entry_load(c, e, estimate, load, arg, ret);
-		if (r < 0 && reterr && !reterr->code)
-			*reterr = e->error;
+		r = entry_load(c, e, estimate, load, arg, ret, reterr);
 		entry_leave(c, e);
 	}
 	pthread_mutex_unlock(&c->lock);

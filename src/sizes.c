@@ -368,7 +368,7 @@ static int pass_list(struct zr_sizes *s)
 	}
 	zr_measure_run(s->measure, a->fill, 0, 1, fill_len);
 	r = zr_blocks_init(&s->blocks, &s->source->grid, &s->present, a->type.size,
-	                   s->nfiles, fill_len, s->indexed);
+	                   s->nfiles, fill_len, s->indexed, NULL);
 	if (r < 0)
 		return r;
 	if (!zr_mul(zr_present_count(&s->present), s->source->grid.cells_per_object,

@@ -21,7 +21,7 @@
  *
  * Memory: at most ZR_MAX_BLOCKS rows and ZR_MAX_BLOCK_BYTES; the range of a block doubles
  *         until that holds. Borrows the grid.
- * Threads: none of its own; sizes.c guards it.
+ * Threads: none of its own; whoever owns it guards it (sizes.h).
  */
 #pragma once
 
@@ -63,6 +63,12 @@ void zr_blocks_done(struct zr_blocks *b);
 static inline uint64_t zr_blocks_left(const struct zr_blocks *b, uint64_t record)
 {
 	return ((uint64_t)1 << b->shift) - (record & (((uint64_t)1 << b->shift) - 1));
+}
+
+static inline bool zr_blocks_same(const struct zr_blocks *b, uint64_t record,
+                                  uint64_t other)
+{
+	return record >> b->shift == other >> b->shift;
 }
 
 /* Adds n stored records of the block of `record` with their lengths, one for each file.

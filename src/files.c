@@ -66,11 +66,11 @@ static struct zr_doc doc_of(const struct zr_buf *b, bool there)
 }
 
 /* What the text of the array depends on besides its chunks. */
-static void note_documents(struct zr_files *f, const struct zr_buf *const *docs, size_t n,
-                           const struct timespec *born)
+static void note_documents(struct zr_files *f, const struct zr_buf *const *bytes,
+                           size_t n, const struct timespec *born)
 {
 	struct zr_index_of of = {.path = f->path,
-	                         .docs = docs,
+	                         .docs = bytes,
 	                         .ndocs = n,
 	                         .render = &f->env->render,
 	                         .missing_is_error = f->env->missing_is_error};

@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "log.h"
+#include "store.h"
 
 #define MAGIC "zri\n"
 #define HEAD_FIXED 72
@@ -38,12 +39,19 @@ struct zr_index {
  * which may be another the next time. */
 static int identify(struct zr_index *x, const char *store)
 {
-	ZR_CLEANUP(zr_freep) char *path = realpath(store, NULL);
+	ZR_CLEANUP(zr_freep) char *file = NULL;
+	ZR_CLEANUP(zr_freep) char *node = NULL;
+	ZR_CLEANUP(zr_freep) char *path = NULL;
+	int r = zr_store_split(store, &file, &node);
 	struct stat st;
 
+	if (r < 0)
+		return r;
+	path = realpath(file, NULL);
 	if (!path || stat(path, &st) < 0)
 		return -errno;
-	zr_buf_add(&x->store, path, strlen(path) + 1);
+	zr_buf_addf(&x->store, "%s/%s", path, node);
+	zr_buf_addc(&x->store, '\0');
 	if (!S_ISDIR(st.st_mode))
 		zr_buf_addf(&x->store, "%llu %llu %lld.%09ld %lld.%09ld",
 		            (unsigned long long)st.st_size, (unsigned long long)st.st_ino,

@@ -65,8 +65,8 @@ struct zr_index_id {
 /* What the text of an array depends on. */
 struct zr_index_of {
 	const char *path; /* of the node */
-	const struct zr_buf *
-		*docs; /* its documents, as stored; NULL where there is none */
+	/* Its documents, as stored; empty: there is none. */
+	const struct zr_buf *const *docs;
 	size_t ndocs;
 	const struct zr_render_opts *render;
 	bool missing_is_error;

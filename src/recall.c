@@ -70,6 +70,11 @@ bool zr_recall_is_hoped(const struct zr_recall *r, const struct zr_present *pres
 	       present->count == r->kept.objects;
 }
 
+bool zr_recall_has_seen(const struct zr_recall *r, const struct zr_present *present)
+{
+	return !present->all && r->seen.objects == present->count;
+}
+
 bool zr_recall_settle(struct zr_recall *r)
 {
 	bool same = zr_stamp_equal(&r->seen, &r->kept);
@@ -80,6 +85,6 @@ bool zr_recall_settle(struct zr_recall *r)
 
 bool zr_recall_may_keep(const struct zr_recall *r, const struct zr_present *present)
 {
-	return r->id.index && !present->all && r->seen.objects > 0 &&
-	       r->seen.objects == present->count && zr_stamp_older(&r->seen, &r->born);
+	return r->id.index && r->seen.objects > 0 && zr_recall_has_seen(r, present) &&
+	       zr_stamp_older(&r->seen, &r->born);
 }

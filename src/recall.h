@@ -52,8 +52,11 @@ ZR_MUST_CHECK bool zr_recall_sizes(struct zr_recall *r, struct zr_source *source
  */
 void zr_recall_renounce(struct zr_recall *r);
 
-/* Whether each object is to be looked at. */
+/* Whether each object is to be looked at, to see if the index holds good. */
 bool zr_recall_is_hoped(const struct zr_recall *r, const struct zr_present *present);
+
+/* Whether all have been looked at already, in vain. */
+bool zr_recall_has_seen(const struct zr_recall *r, const struct zr_present *present);
 
 /* All objects have been looked at: whether the index holds good. */
 bool zr_recall_settle(struct zr_recall *r);

@@ -66,6 +66,8 @@ int zr_stamp_object(struct zr_stamp *s, const struct zr_source *source, uint64_t
 	switch (-r) {
 	case 0:
 		add_hash(s, object, other_key, &st);
+		if (st.ctime.tv_sec == 0 && st.ctime.tv_nsec == 0)
+			s->unsure = true; /* the store knows no such time */
 		if (is_later(&st.ctime, &s->newest))
 			s->newest = st.ctime;
 		break;

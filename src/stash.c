@@ -166,10 +166,10 @@ static void stash_look(int dir, const char *name, struct zr_buf *list)
 
 	if (!is_digits(name, ZR_STASH_NAME) && !is_temporary(name))
 		return;
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISDIR(st.st_mode))
 		return;
 	if (is_temporary(name)) {
-		if (S_ISREG(st.st_mode) && time(NULL) - st.st_mtime > TEMP_AGE)
+		if (time(NULL) - st.st_mtime > TEMP_AGE)
 			unlinkat(dir, name, 0);
 		return;
 	}

@@ -97,6 +97,12 @@ static int walk_begin(struct walk *w, struct zr_ticket *ticket)
 	if (zr_sizes_peek_locate(w->t->sizes, w->t->file, w->target, &record, &offset) &&
 	    offset > best.offset)
 		best = (struct anchor){record, offset};
+	if (ticket->window == 0 && zr_sizes_is_recalled(w->t->sizes)) {
+		r = zr_sizes_locate(w->t->sizes, w->t->file, w->target, ticket, &record,
+		                    &offset);
+		if (r == -EINPROGRESS)
+			return r;
+	}
 	if (w->target - best.offset > WALK_LIMIT) {
 		r = zr_sizes_locate(w->t->sizes, w->t->file, w->target, ticket, &record,
 		                    &offset);
@@ -113,30 +119,6 @@ static int walk_begin(struct walk *w, struct zr_ticket *ticket)
 /* --- what comes next -------------------------------------------------------------------
  */
 
-/* How many records from the run's first on lie in objects that are not stored, as far as
- * the row goes; 0 when the run's own object is stored, or that is not known. */
-static uint64_t unstored(const struct walk *w, const struct zr_run *run)
-{
-	const struct zr_present *p = zr_sizes_present(w->t->sizes);
-	const struct zr_grid *g = &w->t->source->grid;
-	uint64_t next, at, row;
-	uint32_t last;
-
-	if (!p)
-		return 0;
-	next = zr_present_next(p, run->object);
-	if (next == run->object)
-		return 0;
-	if (g->ndim == 0)
-		return 1;
-	last = g->ndim - 1;
-	row = g->shape[last] - run->index[last];
-	at = run->index[last] / g->object[last];
-	if (next == UINT64_MAX || next - run->object >= g->objects[last] - at)
-		return row;
-	return (at + (next - run->object)) * g->object[last] - run->index[last];
-}
-
 /* The records from w->record on that one chunk holds, or that none does. */
 static int walk_stretch(struct walk *w, struct stretch *ret, struct zr_chunk **ret_chunk)
 {
@@ -148,7 +130,7 @@ static int walk_stretch(struct walk *w, struct stretch *ret, struct zr_chunk **r
 	zr_grid_run(&src->grid, w->record, &run);
 	*ret = (struct stretch){.rec = src->array->fill, .count = run.count};
 	memcpy(ret->index, run.index, sizeof(ret->index));
-	missing = src->missing_is_error ? 0 : unstored(w, &run);
+	missing = src->missing_is_error ? 0 : zr_source_unstored(src, &run);
 	if (missing > 0) {
 		ret->count = missing;
 		return 0;
@@ -173,6 +155,7 @@ static int walk_check(struct walk *w, struct stretch *s)
 		         "the "
 		         "store was changed while mounted, mount it again",
 		         w->t->source->path, (unsigned long long)w->record);
+		zr_sizes_distrust(w->t->sizes);
 		return -EIO;
 	}
 	if (s->stride != 0)
@@ -349,9 +332,16 @@ static int text_size(struct zr_view *v, struct zr_ticket *ticket, uint64_t *ret)
 	return r;
 }
 
+static int text_wrong_size(struct text *t, const char *what)
+{
+	zr_error("array '/%s': the text %s its measured size", t->source->path, what);
+	zr_sizes_distrust(t->sizes);
+	return -EIO;
+}
+
 /* The lines, `offset` counted from the first one. *ret_len: bytes written, short only at
- * the end of the file. */
-static int text_read_lines(struct text *t, uint64_t offset, size_t len,
+ * the end of the file. to_end: that is where the measured size says they end. */
+static int text_read_lines(struct text *t, uint64_t offset, size_t len, bool to_end,
                            struct zr_ticket *ticket, const atomic_bool *cancel,
                            uint8_t *out, size_t *ret_len)
 {
@@ -365,6 +355,8 @@ static int text_read_lines(struct text *t, uint64_t offset, size_t len,
 		return r;
 	if (w.offset < offset && !w.full && w.record == t->source->grid.nrecords)
 		return -EIO; /* behind the end */
+	if (to_end && w.record < t->source->grid.nrecords)
+		return text_wrong_size(t, "goes on behind");
 	anchor_add(t, w.record, w.offset);
 	*ret_len = (size_t)(w.out - out);
 	return 0;
@@ -388,16 +380,14 @@ static int text_read(struct zr_view *v, uint64_t offset, size_t len,
 		memcpy(out, t->header.data + offset, head);
 	}
 	if (head < len) {
-		r = text_read_lines(t, offset + head - t->header.len, len - head, ticket,
-		                    cancel, out + head, &lines);
+		r = text_read_lines(t, offset + head - t->header.len, len - head,
+		                    known && offset + len == size, ticket, cancel,
+		                    out + head, &lines);
 		if (r < 0)
 			return r;
 	}
-	if (known && head + lines < len) {
-		zr_error("array '/%s': the text ends before its measured size",
-		         t->source->path);
-		return -EIO;
-	}
+	if (known && head + lines < len)
+		return text_wrong_size(t, "ends before");
 	*ret_len = head + lines;
 	return 0;
 }

@@ -7,9 +7,6 @@
 #include "log.h"
 #include "request.h"
 
-/* Above them, those that are damaged are neither remembered nor named. */
-#define MAX_DAMAGED ((size_t)1 << 20)
-
 /* After so many questions for what is not there, it is cheaper to list what is. */
 #define ABSENT_ENOUGH 1000
 
@@ -144,115 +141,12 @@ uint64_t zr_source_unstored(struct zr_source *s, const struct zr_run *run)
 	return (at + (next - run->object)) * g->object[last] - run->index[last];
 }
 
-/* --- damage ------------------------------------------------------------------------- */
-
-/* With the lock held: where the cell is, or would be. */
-static size_t damage_find(const struct zr_source *s, uint64_t cell)
-{
-	size_t low = 0, high = s->ndamaged;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->damaged[mid] < cell)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-static bool damage_known(struct zr_source *s, uint64_t cell)
-{
-	size_t at;
-	bool known;
-
-	pthread_mutex_lock(&s->lock);
-	at = damage_find(s, cell);
-	known = at < s->ndamaged && s->damaged[at] == cell;
-	pthread_mutex_unlock(&s->lock);
-	return known;
-}
-
-/* With the lock held. Whether it is new. Out of memory it is not remembered, and found
- * again by whoever reads it next. */
-static bool damage_remember(struct zr_source *s, uint64_t cell)
-{
-	size_t at = damage_find(s, cell);
-
-	if (s->ndamaged == MAX_DAMAGED || (at < s->ndamaged && s->damaged[at] == cell))
-		return false;
-	if (s->ndamaged == s->damaged_cap) {
-		size_t cap = s->damaged_cap ? 2 * s->damaged_cap : 16;
-		uint64_t *more = reallocarray(s->damaged, cap, sizeof(*more));
-
-		if (!more)
-			return true;
-		s->damaged = more;
-		s->damaged_cap = cap;
-	}
-	memmove(s->damaged + at + 1, s->damaged + at,
-	        (s->ndamaged - at) * sizeof(*s->damaged));
-	s->damaged[at] = cell;
-	if (++s->ndamaged == MAX_DAMAGED)
-		zr_error("array '/%s': %zu chunks are damaged; others are not named",
-		         s->path, MAX_DAMAGED);
-	return true;
-}
-
-/* Whether the chunk is at fault, and will be for ever, or only the store just now. */
-static bool is_damage(int r)
-{
-	switch (r) {
-	case -EUCLEAN:
-	case -EISDIR:
-	case -ELOOP:
-	case -EFBIG:
-	case -EOPNOTSUPP:
-	case -EINVAL:
-	case -ENAMETOOLONG:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static int source_failed(struct zr_source *s, uint64_t cell, const char *key, int r,
-                         const struct zr_err *err)
-{
-	const char *cause = err->code ? err->text : strerror(-r);
-	bool tell;
-
-	pthread_mutex_lock(&s->lock);
-	if (is_damage(r)) {
-		tell = damage_remember(s, cell);
-		r = -EUCLEAN;
-	} else {
-		tell = s->last_error != r;
-		s->last_error = r;
-	}
-	pthread_mutex_unlock(&s->lock);
-	if (tell && r == -EUCLEAN)
-		zr_error("array '/%s': chunk '%s' is damaged: %s", s->path, key, cause);
-	else if (tell)
-		zr_error("array '/%s': chunk '%s' cannot be read: %s", s->path, key,
-		         cause);
-	return r;
-}
-
-/* When it fails the next time, that is news again. */
-static void source_answered(struct zr_source *s)
-{
-	pthread_mutex_lock(&s->lock);
-	s->last_error = 0;
-	pthread_mutex_unlock(&s->lock);
-}
-
 /* --- loading --------------------------------------------------------------------------
  */
 
 /* What is wanted of a cell: itself, or what `make` makes of it. */
 struct want {
+	struct zr_source *src;
 	struct zr_cache_key key;
 	uint64_t cell;
 	zr_source_make make; /* NULL: the cell itself */
@@ -305,6 +199,19 @@ static int load_derived(const struct load *l, struct zr_chunk *ret, struct zr_er
 	zr_chunk_unref(cached);
 	zr_buf_done(&own.data);
 	zr_buf_done(&own.text);
+	return r;
+}
+
+/* zr_cache_load */
+static int load_made(void *arg, struct zr_chunk *chunk, struct zr_err *reterr)
+{
+	const struct want *w = arg;
+	int r;
+
+	(void)reterr;
+	zr_gate_enter(w->src->gate);
+	r = w->make(w->arg, NULL, chunk);
+	zr_gate_leave(w->src->gate);
 	return r;
 }
 
@@ -399,7 +306,7 @@ static int source_get(struct zr_source *s, const struct want *w, struct zr_chunk
 	*ret = zr_cache_peek(s->cache, &w->key);
 	if (*ret)
 		return 0;
-	if (damage_known(s, w->cell))
+	if (zr_damage_known(s, w->cell))
 		return -EUCLEAN;
 	key = malloc(key_size);
 	if (!key)
@@ -410,7 +317,7 @@ static int source_get(struct zr_source *s, const struct want *w, struct zr_chunk
 	if (r == -ENOENT)
 		note_absent(s);
 	if (r == 0 || (r == -ENOENT && !s->missing_is_error)) {
-		source_answered(s);
+		zr_damage_none(s);
 		return r;
 	}
 
@@ -418,7 +325,7 @@ static int source_get(struct zr_source *s, const struct want *w, struct zr_chunk
 		err = (struct zr_err){0};
 		r = zr_err_set(&err, -EUCLEAN, "it is missing (missing=error)");
 	}
-	return source_failed(s, w->cell, key + path_len + (path_len > 0), r, &err);
+	return zr_damage_note(s, w->cell, key + path_len + (path_len > 0), r, &err);
 }
 
 int zr_source_get(struct zr_source *s, uint64_t cell, struct zr_chunk **ret)
@@ -431,13 +338,21 @@ int zr_source_get(struct zr_source *s, uint64_t cell, struct zr_chunk **ret)
 int zr_source_derive(struct zr_source *s, uint64_t cell, uint64_t what, uint64_t id,
                      size_t bytes, zr_source_make make, void *arg, struct zr_chunk **ret)
 {
-	struct want w = {.key = {s->owner, KIND_DERIVED | what, id},
+	struct want w = {.src = s,
+	                 .key = {s->owner, KIND_DERIVED | what, id},
 	                 .cell = cell,
 	                 .make = make,
 	                 .arg = arg,
 	                 .bytes = bytes};
 
+	if (cell == UINT64_MAX)
+		return zr_cache_get(s->cache, &w.key, bytes, load_made, &w, ret, NULL);
 	return source_get(s, &w, ret);
+}
+
+uint64_t zr_source_new_what(struct zr_source *s)
+{
+	return atomic_fetch_add(&s->whats, 1);
 }
 
 struct zr_chunk *zr_source_peek_derived(struct zr_source *s, uint64_t what, uint64_t id)

@@ -43,6 +43,7 @@ struct zr_source {
 
 	atomic_size_t
 		largest;    /* variable length: the most bytes that a cell took so far */
+	atomic_uint whats;  /* numbers for what is derived that were given out */
 	atomic_uint absent; /* how often the store had no object that was asked for */
 	atomic_bool listed; /* `present` is set, and will not change */
 	pthread_mutex_t listing; /* held while that is made, for as long as it takes */
@@ -87,17 +88,18 @@ ZR_MUST_CHECK int zr_source_get_part(struct zr_source *s, uint64_t cell, uint64_
                                      uint64_t *ret_size);
 
 /*
- * What `make` makes of a cell, kept in the cache as chunks are. For what is too much work
- * to be done for each read. `what` (below ZR_WHAT_MAX) and `id` say what it is, and
- * together are unique to the source; bytes: what it takes, about. Errors as of
- * zr_source_get(), or of make().
+ * What `make` makes of a cell (or without one: UINT64_MAX, it gets NULL then), kept in
+ * the cache as chunks are. For what is too much work to be done for each read. `what` and
+ * `id` say what it is; bytes: what it takes, about. make() runs inside the gate. Errors
+ * as of zr_source_get(), or make()'s.
  */
-#define ZR_WHAT_MAX ((uint64_t)1 << 32)
 typedef int (*zr_source_make)(void *arg, const struct zr_chunk *cell,
                               struct zr_chunk *ret);
 ZR_MUST_CHECK int zr_source_derive(struct zr_source *s, uint64_t cell, uint64_t what,
                                    uint64_t id, size_t bytes, zr_source_make make,
                                    void *arg, struct zr_chunk **ret);
+/* A `what` that nobody else has. */
+uint64_t zr_source_new_what(struct zr_source *s);
 /* The same if it is there now, else NULL. */
 struct zr_chunk *zr_source_peek_derived(struct zr_source *s, uint64_t what, uint64_t id);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chunk_impl.h - what chunk.c (sources) and chunk_place.c (shards, decoding) share
+ * chunk_impl.h - what chunk.c (sources), chunk_place.c (shards, decoding) and
+ * chunk_damage.c (what cannot be read) share
  *
  * Layer 2, private.
  */
@@ -36,3 +37,14 @@ ZR_MUST_CHECK int zr_spot_find(struct zr_spot *p, const uint64_t *at,
 /* Read and decode a cell. -EFBIG: more than max_stored bytes are stored. */
 ZR_MUST_CHECK int zr_spot_load(const struct zr_spot *p, uint64_t max_stored,
                                struct zr_chunk *chunk, struct zr_err *reterr);
+
+/* Whether a cell is known to be damaged. */
+bool zr_damage_known(struct zr_source *s, uint64_t cell);
+
+/* A cell could not be read, for reason r: logs that, once, and remembers it if it will be
+ * so for ever; returns -EUCLEAN then, else r. */
+int zr_damage_note(struct zr_source *s, uint64_t cell, const char *key, int r,
+                   const struct zr_err *err);
+
+/* The store has answered: when it fails the next time, that is news again. */
+void zr_damage_none(struct zr_source *s);

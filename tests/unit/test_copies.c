@@ -175,9 +175,9 @@ static void their_number_is_bounded(void)
 	struct zr_copies c = {0};
 	struct zr_err err = {0};
 
-	zr_buf_adds(&b, "{\"zarr_consolidated_format\":1,\"metadata\":{\"\":0");
+	zr_buf_adds(&b, "{\"zarr_consolidated_format\":1,\"metadata\":{\".zgroup\":0");
 	for (size_t i = 0; i < ZR_MAX_COPIES; i++)
-		zr_buf_adds(&b, ",\"\":0");
+		zr_buf_adds(&b, ",\".zgroup\":0");
 	zr_buf_adds(&b, "}}");
 	CHECK_INT(zr_copies_read_v2(&b, &c, &err), -EFBIG);
 	CHECK_STR(err.text,

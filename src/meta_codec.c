@@ -360,7 +360,7 @@ static const struct {
 	{"msgpack2", ZR_CODEC_REFUSED, NULL, NULL},
 	{"msgpack", ZR_CODEC_REFUSED, NULL, NULL},
 	{"json", ZR_CODEC_REFUSED, NULL, NULL},
-	{"vlen-array", ZR_CODEC_REFUSED, NULL, NULL},
+	{"vlen-array", ZR_CODEC_OBJECT, NULL, NULL},
 	{"categorize", ZR_CODEC_CATEGORIZE, NULL, NULL},
 	{"pcodec", ZR_CODEC_REFUSED, NULL, NULL},
 	{"zfpy", ZR_CODEC_REFUSED, NULL, NULL},

@@ -50,6 +50,38 @@ static int check_encoding(const json_t *codec, struct zr_err *reterr)
 	                  zr_meta_show(v, shown));
 }
 
+/* vlen-array: lists of what has a text without tabs and commas. */
+static int read_lists(struct zr_array *a, const json_t *codec, struct zr_err *reterr)
+{
+	ZR_CLEANUP(zr_type_done)
+	struct zr_type t = {.kind = ZR_LIST, .size = sizeof(struct zr_item)};
+	const json_t *v = json_object_get(codec, "dtype");
+	struct zr_type *item;
+	char shown[ZR_SHOWN];
+	int r;
+
+	t.fields = calloc(1, sizeof(*t.fields));
+	if (!t.fields)
+		return -ENOMEM;
+	t.nfields = 1;
+	t.fields[0].count = 1;
+	item = &t.fields[0].type;
+	if (!v)
+		return zr_err_set(reterr, -EINVAL, "filter 'vlen-array' without a dtype");
+	r = zr_meta_type_v2(v, item, NULL);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0 || (item->kind != ZR_BOOL && item->kind != ZR_INT &&
+	              item->kind != ZR_UINT && item->kind != ZR_FLOAT &&
+	              item->kind != ZR_DATETIME && item->kind != ZR_TIMEDELTA))
+		return zr_err_set(reterr, -EOPNOTSUPP,
+		                  "filter 'vlen-array' of %s is not supported",
+		                  zr_meta_show(v, shown));
+	a->type = t;
+	t = (struct zr_type){0};
+	return 0;
+}
+
 /* |O: what the objects are is told by the first filter. */
 static int read_objects(struct zr_array *a, const json_t *filters, struct zr_err *reterr)
 {
@@ -67,6 +99,8 @@ static int read_objects(struct zr_array *a, const json_t *filters, struct zr_err
 		                               ? k
 		                               : ZR_CODEC_BYTES,
 		                       id, "dtype '|O': filter", reterr);
+	if (is_codec(first, "vlen-array"))
+		return read_lists(a, first, reterr);
 	a->type = (struct zr_type){.kind = is_codec(first, "vlen-bytes") ? ZR_VBYTES
 	                                   : is_codec(first, "json2")    ? ZR_JSON
 	                                                                 : ZR_STRING,

@@ -80,7 +80,7 @@ static int walk_run(struct zr_walk *w, const atomic_bool *cancel)
 	uint64_t nrecords = w->t->source->grid.nrecords;
 	int r = 0;
 
-	while (r == 0 && w->out < w->end && !w->full && w->record < nrecords) {
+	while (r == 0 && w->out < w->end && w->record < nrecords) {
 		if (cancel && atomic_load(cancel))
 			return -EINTR;
 		r = zr_walk_on(w);
@@ -133,7 +133,7 @@ static int text_read_lines(struct zr_text *t, uint64_t offset, size_t len, bool 
 	zr_buf_done(&w.scratch);
 	if (r < 0)
 		return r;
-	if (w.offset < offset && !w.full && w.record == t->source->grid.nrecords)
+	if (w.offset < offset && w.record == t->source->grid.nrecords)
 		return -EIO; /* behind the end */
 	if (to_end && w.record < t->source->grid.nrecords)
 		return text_wrong_size(t, "goes on behind");

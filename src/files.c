@@ -65,6 +65,27 @@ static struct zr_doc doc_of(const struct zr_buf *b, bool there)
 	                       .len = b->len};
 }
 
+/* What is left of version 2 after a migration. */
+static int find_older(struct zr_files *f)
+{
+	enum zr_doc_file d =
+		f->meta.kind == ZR_NODE_ARRAY ? ZR_DOC_ZARRAY : ZR_DOC_ZGROUP;
+	ZR_CLEANUP(zr_freep) char *key = zr_files_key(f->path, zr_files_doc_name(d));
+	struct zr_stat st;
+
+	if (!key)
+		return -ENOMEM;
+	f->has_older = zr_store_stat(f->env->store, key, &st, NULL) == 0;
+	return 0;
+}
+
+static int load_v3(struct zr_files *f, const struct zr_buf *text)
+{
+	int r = zr_meta_parse_v3(doc_of(text, true), &f->meta);
+
+	return r < 0 ? r : find_older(f);
+}
+
 /* What the text of the array depends on besides its chunks. */
 static void note_documents(struct zr_files *f, const struct zr_buf *const *bytes,
                            size_t n, const struct timespec *born)
@@ -89,7 +110,7 @@ static int load_meta(struct zr_files *f, const struct timespec *born)
 
 	if (r == 0 && !why.code && f->has_doc[ZR_DOC_ZARR_JSON]) {
 		note_documents(f, (const struct zr_buf *[]){&v3}, 1, born);
-		return zr_meta_parse_v3(doc_of(&v3, true), &f->meta);
+		return load_v3(f, &v3);
 	}
 	if (r == 0 && !why.code)
 		r = read_doc(f, ZR_DOC_ZARRAY, &zarray, &why);
@@ -276,6 +297,11 @@ bool zr_files_is_group(const struct zr_files *f)
 const char *zr_files_why(const struct zr_files *f)
 {
 	return f->meta.why.code ? f->meta.why.text : NULL;
+}
+
+bool zr_files_has_older(const struct zr_files *f)
+{
+	return f->has_older;
 }
 
 const void *zr_files_wait_on(struct zr_files *f)

@@ -98,6 +98,9 @@ bool zr_files_is_group(const struct zr_files *f);
 /* One line: why the node cannot be shown; NULL if it can. */
 const char *zr_files_why(const struct zr_files *f);
 
+/* Whether documents of version 2 lie beside the zarr.json that is shown. */
+bool zr_files_has_older(const struct zr_files *f);
+
 struct zr_child {
 	const char *name; /* file name; borrowed from the zr_files */
 	uint32_t entry;

@@ -31,6 +31,7 @@ struct zr_files {
 	char *path;
 	struct zr_meta meta;
 	bool has_doc[ZR_NDOCS];
+	bool has_older; /* beside its zarr.json */
 	uint64_t doc_size[ZR_NDOCS];
 
 	/* Of an array that can be shown; else `sizes` is NULL. */

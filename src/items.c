@@ -37,7 +37,7 @@ int zr_items_decode(enum zr_kind kind, struct zr_buf *own_bytes, uint64_t n,
 
 	*own_bytes = (struct zr_buf){0};
 	if (kind == ZR_JSON)
-		return zr_err_set(reterr, -EOPNOTSUPP, "json2 is not supported");
+		return zr_items_decode_json2(&text, n, ret_items, ret_text, reterr);
 	if (text.len < 4)
 		return zr_err_set(reterr, -EUCLEAN, "no count of items");
 	if (zr_load_u32(text.data, false) != n)

@@ -140,7 +140,7 @@ static int measure_unit(struct zr_pass_job *j)
 	cell = zr_grid_nth_cell(&src->grid, object, j->unit % per_object);
 	if (r < 0 || cell == UINT64_MAX)
 		return r;
-	r = zr_source_get(src, cell, &chunk);
+	r = zr_source_scan(src, cell, &chunk);
 	if (r == 0) {
 		measure_cell(j, cell, chunk->data.data);
 		zr_chunk_unref(chunk);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a random store consists of, as plain data: a dict that can be kept as JSON, written (write.py) and made smaller (shrink.py).
 
-    {"seed", "pack": dir|zip|deflated|folder, "consolidated", "inside": path of the node that is mounted, "nonfinite", "options": [words],
+    {"seed", "pack": dir|zip|deflated|folder, "consolidated", "inside": path of the node that is mounted, "nonfinite", "fixed", "options": [words],
      "groups": [GROUP...], "arrays": [ARRAY...]}
     GROUP  {"path": [names], "format": 2|3|0 (no document), "attributes"}
     ARRAY  {"path", "format", "type": as the metadata says it, "shape", "chunks", "seed", "skip": [grid positions never written],
@@ -349,6 +349,9 @@ def options(rng, out):
     out["nonfinite"] = chance(rng, .15)
     if out["nonfinite"]:
         out["options"] = out["options"] + ["-o", "nonfinite=string"]
+    out["fixed"] = chance(rng, .15)
+    if out["fixed"]:
+        out["options"] = out["options"] + ["-o", "text=fixed"]
 
 
 def place(rng, out, taken):

@@ -3,9 +3,10 @@
 
 #include <time.h>
 
-/* What is looked at while the array's documents are parsed. */
-#define EARLY_OBJECTS 1000
-#define EARLY_MS 50
+/* What is looked at while the array's documents are parsed: `find` parses those of all
+ * arrays, and wants no sizes. */
+#define EARLY_OBJECTS 128
+#define EARLY_MS 10
 #define LOOK_AT_CLOCK 16
 
 static uint64_t now_ms(void)
@@ -66,7 +67,7 @@ void zr_recall_renounce(struct zr_recall *r)
 
 bool zr_recall_is_hoped(const struct zr_recall *r, const struct zr_present *present)
 {
-	return r->state == ZR_RECALL_HOPED && !present->all &&
+	return r->state == ZR_RECALL_HOPED && !present->all && present->count > 0 &&
 	       present->count == r->kept.objects;
 }
 

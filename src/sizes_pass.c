@@ -298,7 +298,8 @@ static void check_end(struct zr_sizes *s)
 		pthread_mutex_lock(&s->lock);
 	}
 	stage_begin(s, found && zr_index_take(&file, &s->blocks));
-	s->woke = 0; /* the other jobs wait for this */
+	s->began = zr_now_ms(); /* by which it is told how fast measuring is */
+	s->woke = 0;            /* the other jobs wait for this */
 }
 
 /* Lists what is stored and lays out the block index. */

@@ -17,15 +17,16 @@
 /* --- a source -------------------------------------------------------------------------
  */
 
-/* What a decoded cell takes. Of variable lengths that is known of those before it only.
- */
+/* What a decoded cell takes. Of variable lengths that is known of those before it only;
+ * of the first one it is a guess. */
 static size_t cell_bytes(struct zr_source *s)
 {
 	size_t bytes = (size_t)(s->grid.cell_records * s->array->type.size);
+	size_t largest = atomic_load(&s->largest);
 
 	if (!zr_type_is_variable(&s->array->type))
 		return bytes;
-	return ZR_MAX(3 * bytes, atomic_load(&s->largest));
+	return largest > 0 ? largest : ZR_MAX(3 * bytes, (size_t)1 << 20);
 }
 
 /* Whoever reads an array in C order goes through all cells behind the first axis that

@@ -55,3 +55,17 @@ int zr_items_decode(enum zr_kind kind, struct zr_buf *own_bytes, uint64_t n,
 	items = text = (struct zr_buf){0};
 	return 0;
 }
+
+int zr_items_check_lists(const struct zr_buf *items, uint64_t size, struct zr_err *reterr)
+{
+	const struct zr_item *item = (const struct zr_item *)items->data;
+
+	for (size_t i = 0; i < items->len / sizeof(*item); i++)
+		if (item[i].len % size != 0)
+			return zr_err_set(
+				reterr, -EUCLEAN,
+				"item %zu has %llu bytes, its elements %llu each", i,
+				(unsigned long long)item[i].len,
+				(unsigned long long)size);
+	return 0;
+}

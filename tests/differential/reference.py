@@ -36,6 +36,7 @@ RESERVED = {b"records.jsonl", b"records.csv", b"records", b"records.npy", b"unre
             b"zarr.json", b"attributes.json", b"schema.json", b"chunks.tsv"}
 NAME_MAX = 255
 DISAGREE = []         # paths of arrays that zarr-python reads otherwise
+ARRAYS = {}           # path of an array that can be read: its description
 ROWS = {}             # path of an array: its records, packed and little-endian, or the list of its items
 FIXED = [False]       # whether field files have columns of constant width (see the option text)
 NONFINITE = {}        # how JSON says nan, inf and -inf: null where nothing is said (see the option nonfinite)
@@ -52,7 +53,7 @@ class Unreadable(Exception):
 
 class Scalar:
     def __init__(self, kind, size, unit="", scale=1, big=False, form="", bits=0):
-        self.kind = kind          # b i u f c S U V M m, or "string" / "bytes" / "json" (variable length, size 0)
+        self.kind = kind          # b i u f c S U V M m, or "string" / "bytes" / "json" / "list" (variable length, size 0)
         self.size = size
         self.unit, self.scale = unit, scale
         self.big = big            # order on disk
@@ -61,6 +62,16 @@ class Scalar:
 
     def swap_unit(self):          # how many bytes are reversed together
         return {"c": self.size // 2, "U": 4, "b": 1, "S": 1, "V": 1}.get(self.kind, self.size)
+
+
+class Items(Scalar):
+    """Of variable length: a list of numbers or times, packed and little-endian."""
+    def __init__(self, item):
+        super().__init__("list", 0)
+        self.item = item
+
+    def parts(self, raw):
+        return [raw[i:i + self.item.size] for i in range(0, len(raw), self.item.size)]
 
 
 class Struct:
@@ -96,7 +107,7 @@ def leaves(typ, at=0):
 
 
 def is_vlen(typ):
-    return isinstance(typ, Scalar) and typ.kind in ("string", "bytes", "json")
+    return isinstance(typ, Scalar) and typ.kind in ("string", "bytes", "json", "list")
 
 
 def has_hidden(typ):
@@ -212,6 +223,10 @@ def fill_scalar(typ, v, v2):
         return "" if v is None or v == 0 else v
     if kind == "json":                    # false is no 0
         return json_row("" if v is None or v == 0 and v is not False else v)
+    if kind == "list":
+        if v not in (None, 0, ""):
+            raise Unreadable("fill_value is no empty list")
+        return b""
     if kind == "bytes":
         if v is None or v == 0:
             return b""
@@ -415,9 +430,15 @@ def array_v2(meta, attributes):
             a.typ = Scalar("bytes", 0)
         elif ids[:1] == ["json2"]:
             a.typ = Scalar("json", 0)
+        elif ids[:1] == ["categorize"]:
+            a.typ = Scalar("string", 0)
+        elif ids[:1] == ["vlen-array"]:
+            a.typ = Items(type_v2(filters[0]["dtype"]))
+            if not isinstance(a.typ.item, Scalar) or a.typ.item.kind not in "biufMm":
+                raise Unreadable(f"lists of {filters[0]['dtype']!r}")
         else:
             raise Unreadable(f"dtype |O with filters {ids}")
-        filters = filters[1:]
+        filters = filters[ids[0] != "categorize":]
     else:
         a.typ = type_v2(meta["dtype"])
     a.fill = fill_record(a.typ, meta.get("fill_value"), True, False)
@@ -438,11 +459,15 @@ def array_v2(meta, attributes):
     def decode(raw):
         for c in chain:
             raw = c.decode(raw)
+        if getattr(raw, "dtype", None) == object:                                # of categorize
+            return np.array([v.encode() for v in raw] + [None], object)[:-1].reshape(a.chunks, order=order)
         raw = raw.tobytes() if hasattr(raw, "tobytes") else bytes(raw)
         if is_vlen(a.typ):
             flat = np.empty(int(np.prod(a.chunks, dtype=int)), object)
             items = json_items(raw) if a.typ.kind == "json" else vlen_items(raw, a.typ)
             assert len(items) == len(flat), "number of items"
+            if a.typ.kind == "list":
+                items = [little(a.typ.item, v) for v in items]
             flat[:] = items
         else:
             flat = records(little(a.typ, raw), a.typ)
@@ -537,7 +562,8 @@ def array_v3(meta):
     legacy = isinstance(meta["data_type"], dict) and meta["data_type"]["name"] == "structured"
     if wide and not legacy and "endian" not in bottom(chain).get("configuration", {}):
         raise Unreadable("the bytes codec has no endian")
-    a.fill = fill_record(a.typ, meta["fill_value"], False, bottom_big(chain))
+    a.big = bottom_big(chain)
+    a.fill = fill_record(a.typ, meta["fill_value"], False, a.big)
     a.dims = dimension_names(meta.get("dimension_names"), meta.get("attributes"), len(a.shape))
     enc = meta["chunk_key_encoding"]
     name, conf = enc["name"], enc.get("configuration", {})
@@ -757,6 +783,8 @@ def numpy_type(typ):
 
 def zarr_array(base, path, a, is_copy):
     import zarr
+    if zarr.__version__[0] == "2":               # reads what the newer one refuses, and no v3
+        return zarr.open_array(zarr.DirectoryStore(base.root), path=path, mode="r")
     if isinstance(base, DirStore):
         store, folder = zarr.storage.LocalStore(base.root), ""      # a plain path is taken for an URL: it loses TAB and LF
     else:
@@ -785,6 +813,8 @@ def read_zarr(store, path, a):
     assert got.shape == a.shape, f"zarr-python gives shape {got.shape}"
     if is_vlen(a.typ):
         each = json_row if a.typ.kind == "json" else lambda v: v.encode() if isinstance(v, str) else bytes(v)
+        if a.typ.kind == "list":
+            each = lambda v: v.astype(v.dtype.newbyteorder("<")).tobytes() if isinstance(v, np.ndarray) else b""      # 0: never written
         return [each(v) for v in got.reshape(-1).tolist()]
     want = np.dtype(numpy_type(a.typ))
     assert got.dtype.newbyteorder("<") == want, f"zarr-python gives dtype {got.dtype}"
@@ -1046,6 +1076,8 @@ def scalar_text(typ, raw):
     k = typ.kind
     if k == "json":
         return scalar_text(TEXT, raw[1:]) if raw[:1] == b"s" else raw[1:].decode()
+    if k == "list":
+        return "\t".join(scalar_text(typ.item, p) for p in typ.parts(raw))
     if k == "b":
         return "1" if raw != b"\0" else "0"
     if k in "iu":
@@ -1081,6 +1113,8 @@ def scalar_json(typ, raw):
     k = typ.kind
     if k == "json":
         return scalar_json(TEXT, raw[1:]) if raw[:1] == b"s" else raw[1:].decode()
+    if k == "list":
+        return "[" + ",".join(scalar_json(typ.item, p) for p in typ.parts(raw)) + "]"
     if k == "b":
         return "true" if raw != b"\0" else "false"
     if k == "f":
@@ -1387,7 +1421,7 @@ def dump_level(a, col, dirs, indices):
 
 def dump_array(store, path, a, dirs):
     data, how = read(store, path, a)
-    ROWS[path] = data
+    ROWS[path], ARRAYS[path] = data, a
     n = int(np.prod(a.shape, dtype=int))
     rows = data if isinstance(data, list) else [data[i * a.typ.size:(i + 1) * a.typ.size] for i in range(n)]
     indices = list(np.ndindex(*a.shape)) if a.shape else [()]
@@ -1461,7 +1495,7 @@ def dump(store_path, out):
     if os.path.isdir(out):
         shutil.rmtree(out)
     os.makedirs(out)
-    for known in (DISAGREE, ROWS, HOW):
+    for known in (DISAGREE, ARRAYS, ROWS, HOW):
         known.clear()
     store = Consolidated(open_store(store_path))
     store.learn("")

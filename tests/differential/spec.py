@@ -343,7 +343,7 @@ def store(seed, only=(), without=(), arrays=8):
 
 def options(rng, out):
     """What of a store is mounted, and with which options."""
-    nodes = [n["path"] for n in [*out["arrays"], *out["groups"]] if n["path"] and all("\ud800" > c or c > "\udfff" for c in "".join(n["path"]))]
+    nodes = [n["path"] for n in [*out["arrays"], *(g for g in out["groups"] if g["format"])] if n["path"] and all("\ud800" > c or c > "\udfff" for c in "".join(n["path"]))]
     out["inside"] = rng.choice(nodes) if nodes and chance(rng, .08) else []
     out["options"] = ["-o", "cache=1M"] if chance(rng, .3) else []
     out["nonfinite"] = chance(rng, .15)

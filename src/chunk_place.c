@@ -115,6 +115,9 @@ int zr_spot_load(const struct zr_spot *p, uint64_t max_stored, struct zr_chunk *
 	zr_gate_enter(p->src->gate);
 	r = zr_items_decode(a->type.kind, &bytes, g->cell_records, &chunk->data,
 	                    &chunk->text, reterr);
+	if (r == 0 && a->type.kind == ZR_LIST)
+		r = zr_items_check_lists(&chunk->data, a->type.fields[0].type.size,
+		                         reterr);
 	zr_gate_leave(p->src->gate);
 	return r;
 }

@@ -318,6 +318,11 @@ static int fill_variable(const struct zr_type *t, const json_t *v, struct zr_buf
 			zr_buf_addc(ret, 's');
 		return zr_buf_check(ret);
 	}
+	if (t->kind == ZR_LIST) {
+		bool empty = json_is_string(v) && json_string_length(v) == 0;
+
+		return empty ? 0 : refuse(NULL, v, "is no empty list", reterr);
+	}
 	if (t->kind == ZR_VBYTES) {
 		r = read_bytes(v, SIZE_MAX, ret);
 		return r > 0 ? refuse(NULL, v, "is no base64", reterr) : r;

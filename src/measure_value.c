@@ -353,6 +353,7 @@ zr_measure_fn zr_measure_of(const struct zr_type *t)
 	case ZR_JSON:
 		return measure_json;
 	case ZR_STRUCT:
+	case ZR_LIST:
 		break;
 	}
 	return NULL;

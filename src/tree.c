@@ -45,6 +45,7 @@ struct zr_node {
 struct zr_tree {
 	const struct zr_env *env;
 	struct zr_node *root;
+	atomic_bool told_older; /* that a node has documents of both versions */
 
 	pthread_mutex_t lock;   /* guards what follows */
 	struct zr_node **nodes; /* by id */
@@ -316,6 +317,10 @@ static int files_load(struct zr_tree *t, struct zr_node *n, struct zr_files **re
 
 	if (r < 0)
 		return r == -ENOMEM ? r : -EIO;
+	if (zr_files_has_older(files) && !atomic_exchange(&t->told_older, true))
+		zr_warning("'/%s' has documents of versions 2 and 3: what zarr.json says "
+		           "is shown, here and wherever that is so",
+		           n->path);
 	pthread_mutex_lock(&t->lock);
 	n->files = zr_files_ref(files);
 	n->bytes = zr_files_bytes(files);

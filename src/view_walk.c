@@ -68,6 +68,7 @@ static int walk_check(struct zr_walk *w, struct stretch *s)
 		         "the "
 		         "store was changed while mounted, mount it again",
 		         w->t->source->path, (unsigned long long)w->record);
+		zr_sizes_distrust(w->t->sizes);
 		return -EIO;
 	}
 	if (s->stride != 0)

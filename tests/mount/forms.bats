@@ -6,20 +6,23 @@
 
 load helper
 
-setup_file() { "$PYTHON" "$HERE/forms.py" names "$BATS_FILE_TMPDIR/names"; }
+setup_file() {
+  make_store many 2
+  "$PYTHON" "$HERE/forms.py" names "$BATS_FILE_TMPDIR/names"
+}
 
 forms() { limit 120 "$PYTHON" -W ignore "$HERE/forms.py" "$@"; }
 
 # Those that are folders: forms.py looks into the store itself.
 stores() { for s in "$FIXTURES"/*/store "$BATS_FILE_TMPDIR/names/store"; do [ ! -d "$s" ] || echo "$s"; done; }
 
-# on_all [COMMAND ARGUMENT...]: a check of forms.py on every store; STORE and MNT stand for what they are.
+# on_all CHECK: of forms.py, on every store.
 on_all() {
   local s failed=
   for s in $(stores); do
     echo "$s:"
     mount_store "$s"
-    forms "$1" "$MNT" "${@:2}" $([ "$1" = npy ] || echo "$s") || failed="$failed $s"
+    forms "$1" "$MNT" "$s" || failed="$failed $s"
     unmount
   done
   echo "failed:$failed"
@@ -133,5 +136,21 @@ assert a.size == 10 ** 12 and a[-1, -1, -1] == -300, a" "$MNT/.npy/deep/never/va
     [ "$(sed -n 2p "$MNT/.zarr/$name/chunks.tsv")" = $'c/1\t-' ]
   done
   [ "$(awk '{ n += $2 } END { print n }' "$MNT/.zarr/dangling/chunks.tsv")" = 600000 ]
+  unmount
+}
+
+@test "CSV is read back by Python as it was written" {
+  mount_store "$BATS_FILE_TMPDIR/many/store"
+  limit 60 "$PYTHON" - "$MNT/.csv/a000/records.csv" "$BATS_FILE_TMPDIR/many/expect/a000/records.jsonl" <<'EOF'
+import csv, json, sys
+
+with open(sys.argv[1], newline="") as f:
+    rows = list(csv.reader(f))
+assert rows[0] == ["n", "x", "word", "flag", "pos.a", "pos.b"], rows[0]
+with open(sys.argv[2]) as f:
+    for row, line in zip(rows[1:], f, strict=True):
+        v = json.loads(line)
+        assert row == [str(v["n"]), repr(v["x"]), v["word"], str(int(v["flag"])), str(v["pos"]["a"]), repr(v["pos"]["b"])]
+EOF
   unmount
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Checks the other forms of a mount by what reads them: NumPy, Python's json, and the store itself.
 
-    forms.py npy MOUNT              numpy.load() of every file in .npy, mapped and not, gives what numpy.fromfile() gives of .raw
+    forms.py npy MOUNT STORE        numpy.load() of every file in .npy, mapped and not, gives what numpy.fromfile() gives of .raw
     forms.py schema MOUNT STORE     schema.json tells the true names, and where in a packed record each field is
     forms.py chunks MOUNT STORE     chunks.tsv lists what is stored
     forms.py fixed FIXED MOUNT      text=fixed (a mount of the same store) is the plain text in columns of the documented width
@@ -83,7 +83,7 @@ def padding_like(f):
     return not f["name"] or any(map(padding_like, f.get("fields", {}).values()))
 
 
-def check_npy(mount):
+def check_npy(mount, _):
     for path, s in schemas(mount):
         raw, npy = (os.path.join(os.fsencode(mount), t, path) for t in (b".raw", b".npy"))
         plain = [leaf for leaf in leaves(s["fields"]) if "size" in leaf[0][-1]]

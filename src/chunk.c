@@ -17,15 +17,16 @@
 /* --- a source -------------------------------------------------------------------------
  */
 
-/* What a decoded cell takes. Of variable lengths that is known of those before it only.
- */
+/* What a decoded cell takes. Of variable lengths that is known of those before it only;
+ * of the first one it is a guess. */
 static size_t cell_bytes(struct zr_source *s)
 {
 	size_t bytes = (size_t)(s->grid.cell_records * s->array->type.size);
+	size_t largest = atomic_load(&s->largest);
 
 	if (!zr_type_is_variable(&s->array->type))
 		return bytes;
-	return ZR_MAX(3 * bytes, atomic_load(&s->largest));
+	return largest > 0 ? largest : ZR_MAX(3 * bytes, (size_t)1 << 20);
 }
 
 /* Whoever reads an array in C order goes through all cells behind the first axis that
@@ -152,6 +153,7 @@ struct want {
 	zr_source_make make; /* NULL: the cell itself */
 	void *arg;
 	size_t bytes; /* that this takes beside the cell */
+	bool scan;    /* by someone who goes through all cells once */
 };
 
 /* One load of it. */
@@ -237,23 +239,23 @@ static int get_at(const struct want *w, struct zr_spot *spot, struct zr_chunk **
 	struct load l = {.want = w, .spot = spot, .max_stored = bytes + bytes / 2 + 4096};
 	struct zr_err err = {0};
 	struct zr_stat st;
+	__typeof__(&zr_cache_get) get = w->scan ? zr_cache_scan : zr_cache_get;
 	int r;
 
 	if (spot->sized)
 		l.max_stored = ZR_MAX(l.max_stored, spot->len);
 	if (l.max_stored > ZR_MAX_STORED)
 		l.max_stored = ZR_MAX_STORED;
-	r = zr_cache_get(s->cache, &w->key, bytes + (size_t)l.max_stored + w->bytes,
-	                 load_wanted, &l, ret, &err);
+	r = get(s->cache, &w->key, bytes + (size_t)l.max_stored + w->bytes, load_wanted,
+	        &l, ret, &err);
 	if (r == -EFBIG && l.max_stored < ZR_MAX_STORED) {
 		r = zr_store_stat(s->store, spot->key, &st, reterr);
 		if (r < 0)
 			return r;
 		l.max_stored = ZR_MIN(st.size, ZR_MAX_STORED);
 		err = (struct zr_err){0};
-		r = zr_cache_get(s->cache, &w->key,
-		                 bytes + (size_t)l.max_stored + w->bytes, load_wanted, &l,
-		                 ret, &err);
+		r = get(s->cache, &w->key, bytes + (size_t)l.max_stored + w->bytes,
+		        load_wanted, &l, ret, &err);
 	}
 	if (r < 0)
 		return zr_err_set(reterr, r, "%s", err.text);
@@ -331,6 +333,13 @@ static int source_get(struct zr_source *s, const struct want *w, struct zr_chunk
 int zr_source_get(struct zr_source *s, uint64_t cell, struct zr_chunk **ret)
 {
 	struct want w = {.key = cell_key(s, cell), .cell = cell};
+
+	return source_get(s, &w, ret);
+}
+
+int zr_source_scan(struct zr_source *s, uint64_t cell, struct zr_chunk **ret)
+{
+	struct want w = {.key = cell_key(s, cell), .cell = cell, .scan = true};
 
 	return source_get(s, &w, ret);
 }

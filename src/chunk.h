@@ -75,9 +75,13 @@ void zr_source_done(struct zr_source *s);
 ZR_MUST_CHECK int zr_source_get(struct zr_source *s, uint64_t cell,
                                 struct zr_chunk **ret);
 
+/* The same for someone who goes through all cells once (cache.h). */
+ZR_MUST_CHECK int zr_source_scan(struct zr_source *s, uint64_t cell,
+                                 struct zr_chunk **ret);
+
 /*
- * The same, when only `bytes` bytes from `first` on are wanted of each record. Record n
- * begins at data + n * *ret_size, and at least those bytes of it are there.
+ * As zr_source_get(), when only `bytes` bytes from `first` on are wanted of each record.
+ * Record n begins at data + n * *ret_size, and at least those bytes of it are there.
  *
  * Where `rows_exceed`, and it saves enough, only those bytes of the cell are kept in the
  * cache: else a reader that goes through the array row by row would have each cell

@@ -53,6 +53,7 @@ enum zr_doc_file {
 #define ZR_ENTRY_BITS 21
 #define ZR_ENTRY_DOC (((uint32_t)1 << ZR_ENTRY_BITS) - 64)
 
+struct zr_index;
 struct zr_queue;
 
 /* What all arrays of a mount share. Borrowed by each. */
@@ -61,6 +62,7 @@ struct zr_env {
 	struct zr_cache *cache;
 	struct zr_gate *gate;
 	struct zr_queue *queue;
+	struct zr_index *index; /* NULL: nothing is kept on disk */
 	struct zr_render_opts render;
 	unsigned int size_wait; /* seconds */
 	bool missing_is_error;

@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include "files.h"
+#include "recall.h"
 
 struct made_view {
 	uint32_t id; /* entry and tree */
@@ -37,6 +38,7 @@ struct zr_files {
 	struct zr_layout layout;
 	struct zr_source source;
 	struct zr_measure *measure;
+	struct zr_recall recall; /* guarded by the lock of sizes */
 	struct zr_sizes *sizes;
 	uint32_t nfiles; /* text files, as zr_measure numbers them */
 

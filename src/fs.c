@@ -16,6 +16,7 @@
 
 #include "cache.h"
 #include "files.h"
+#include "index.h"
 #include "log.h"
 #include "names.h"
 #include "request.h"
@@ -559,6 +560,18 @@ const struct fuse_lowlevel_ops *zr_fs_ops(void)
 	return &ops;
 }
 
+/* NULL: sizes are not kept between mounts. */
+static struct zr_index *open_index(const struct zr_opts *opts)
+{
+	struct zr_index *index = NULL;
+	struct zr_err err = {0};
+
+	if (!opts->index_off &&
+	    zr_index_open(opts->index_dir, opts->store, &index, &err) < 0)
+		zr_warning("sizes are not kept for the next mount: %s", err.text);
+	return index;
+}
+
 int zr_fs_new(struct zr_store *store, const struct zr_opts *opts,
               void (*on_ready)(void *arg), void *arg, struct zr_fs **ret,
               struct zr_err *reterr)
@@ -585,6 +598,7 @@ int zr_fs_new(struct zr_store *store, const struct zr_opts *opts,
 		return zr_err_set(reterr, r, "%s: %s", opts->store,
 		                  why.code ? why.text : strerror(-r));
 	}
+	fs->env.index = open_index(opts);
 	*ret = fs;
 	return 0;
 }
@@ -597,6 +611,7 @@ void zr_fs_free(struct zr_fs *fs)
 	zr_tree_free(fs->tree);
 	zr_gate_free(fs->env.gate);
 	zr_cache_free(fs->env.cache);
+	zr_index_free(fs->env.index);
 	zr_store_unref(fs->env.store);
 	free(fs);
 }

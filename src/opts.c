@@ -51,6 +51,12 @@ static const struct opt opts_table[] = {
 	{"size_wait", "SECONDS", zr_opts_set_number, AT(o.size_wait), SIZE_WAIT_MAX,
          "how long a program may be kept waiting for the size\n"
          "of a text file (default 30; 0: not at all)"},
+	{"index", "on|off", zr_opts_set_word, AT(index), 0,
+         "keep the sizes of text files on disk, so that the\n"
+         "next mount knows them (the default), or do not"},
+	{"index_dir", "DIR", zr_opts_set_string, AT(o.index_dir), 0,
+         "where (default: zarrfs in $XDG_CACHE_HOME, ~/.cache\n"
+         "or, for root, /var/cache); only you may write to it"},
 
 	{.help = "Owner and access:"},
 	{"uid", "N", zr_opts_set_number, AT(o.uid), NO_OWNER - 1,
@@ -272,6 +278,7 @@ int zr_opts_parse(int argc, char **argv, struct zr_opts *ret, struct zr_err *ret
 		return zr_err_set(reterr, r, "out of memory"); /* the first text wins */
 
 	p.o.missing_is_error = p.missing;
+	p.o.index_off = p.index;
 	p.o.render.fixed_text = p.text;
 	opts_set_trees(&p);
 	p.o.render.nonfinite = p.nonfinite ? ZR_NONFINITE_STRING : ZR_NONFINITE_NULL;
@@ -297,6 +304,7 @@ void zr_opts_done(struct zr_opts *o)
 	free(o->store);
 	free(o->mountpoint);
 	free(o->log_file);
+	free(o->index_dir);
 	free(o->fuse_opts);
 	*o = (struct zr_opts){0};
 }

@@ -39,6 +39,11 @@ struct zr_sizes *zr_sizes_new(struct zr_source *source, const struct zr_measure 
 	return s;
 }
 
+void zr_sizes_recall(struct zr_sizes *s, struct zr_recall *recall)
+{
+	s->recall = recall;
+}
+
 void zr_sizes_free(struct zr_sizes *s)
 {
 	if (!s)
@@ -211,6 +216,16 @@ int zr_sizes_locate(struct zr_sizes *s, uint32_t file, uint64_t offset,
 	return r;
 }
 
+bool zr_sizes_is_recalled(struct zr_sizes *s)
+{
+	bool recalled;
+
+	pthread_mutex_lock(&s->lock);
+	recalled = !s->listed && s->recall && s->recall->state == ZR_RECALL_SURE;
+	pthread_mutex_unlock(&s->lock);
+	return recalled;
+}
+
 bool zr_sizes_agree(struct zr_sizes *s, uint32_t file, uint64_t record, uint64_t offset,
                     uint64_t *ret_left)
 {
@@ -226,4 +241,17 @@ bool zr_sizes_agree(struct zr_sizes *s, uint32_t file, uint64_t record, uint64_t
 	}
 	pthread_mutex_unlock(&s->lock);
 	return agree;
+}
+
+void zr_sizes_distrust(struct zr_sizes *s)
+{
+	struct zr_index_id id = {0};
+
+	pthread_mutex_lock(&s->lock);
+	if (s->recall) {
+		id = s->recall->id;
+		zr_recall_renounce(s->recall);
+	}
+	pthread_mutex_unlock(&s->lock);
+	zr_index_drop(&id);
 }

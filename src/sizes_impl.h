@@ -32,6 +32,8 @@ struct zr_pass_job {
 	uint64_t record; /* the first of them */
 	uint64_t count;
 	uint64_t *lens; /* one for each file; part of zr_sizes.lens */
+
+	struct zr_stamp stamp; /* what it looked at for the unit in work */
 };
 
 struct zr_sizes {
@@ -49,8 +51,12 @@ struct zr_sizes {
 
 	pthread_mutex_t lock; /* guards what follows; never held during I/O */
 	enum zr_pass_state state;
-	int error;   /* why it is paused; 0: the time was over */
-	bool listed; /* `blocks` and `nunits` are set */
+	int error;                /* why it is paused; 0: the time was over */
+	bool listed;              /* `blocks` and `nunits` are set */
+	struct zr_recall *recall; /* borrowed, or NULL */
+	bool checking;            /* the stage before measuring: see sizes_pass.c */
+	bool stamping;            /* objects are looked at while they are measured */
+	bool unsaved;             /* done, and to be kept on disk */
 	struct zr_blocks blocks;
 	uint64_t nunits;
 	uint64_t next;               /* unit that nobody has taken yet */

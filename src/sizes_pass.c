@@ -5,6 +5,9 @@
  * (nth stored object) * cells_per_object + cell within it, so that they are taken in the
  * order of storage.
  *
+ * Where an index on disk may hold good there is a stage before that, `checking`: units
+ * are stored objects, which are only looked at. If it does hold good, that was all.
+ *
  * What happens to the same block in a row is summed up by the job itself, and a slice of
  * records after the other is measured inside the gate: a chunk may have rows of three
  * records, and it may have one of 2^30.
@@ -114,24 +117,35 @@ static void measure_cell(struct zr_pass_job *j, uint64_t number, const uint8_t *
 	job_flush(j);
 }
 
+/* While checking. */
+static int check_unit(struct zr_pass_job *j)
+{
+	struct zr_source *src = j->sizes->source;
+
+	return zr_stamp_object(&j->stamp, src, zr_present_nth(&src->present, j->unit));
+}
+
 /* 0, or the store's failure. A chunk that is damaged or not there adds nothing. */
 static int measure_unit(struct zr_pass_job *j)
 {
 	struct zr_source *src = j->sizes->source;
-	uint64_t per_object = src->grid.cells_per_object, cell;
+	uint64_t per_object = src->grid.cells_per_object, object, cell;
 	struct zr_chunk *chunk;
-	int r;
+	int r = 0;
 
-	cell = zr_grid_nth_cell(&src->grid,
-	                        zr_present_nth(&src->present, j->unit / per_object),
-	                        j->unit % per_object);
-	if (cell == UINT64_MAX)
-		return 0;
-	r = zr_source_get(src, cell, &chunk);
+	object = zr_present_nth(&src->present, j->unit / per_object);
+	/* Before it is read: a change in between is seen the next time. */
+	if (j->sizes->stamping && j->unit % per_object == 0)
+		r = zr_stamp_object(&j->stamp, src, object);
+	cell = zr_grid_nth_cell(&src->grid, object, j->unit % per_object);
+	if (r < 0 || cell == UINT64_MAX)
+		return r;
+	r = zr_source_scan(src, cell, &chunk);
 	if (r == 0) {
 		measure_cell(j, cell, chunk->data.data);
 		zr_chunk_unref(chunk);
 	}
+	j->stamp.unsure |= r == -EUCLEAN;
 	return r == -ENOENT || r == -EUCLEAN ? 0 : r;
 }
 
@@ -144,6 +158,8 @@ static uint64_t pass_floor(const struct zr_sizes *s)
 	const struct zr_grid *g = &s->source->grid;
 	uint64_t unit = s->next, object, at[ZR_MAX_DIMS];
 
+	if (s->checking)
+		return 0;
 	for (unsigned int i = 0; i < s->nredo; i++)
 		unit = ZR_MIN(unit, s->redo[i]);
 	for (unsigned int i = 0; i < ZR_PASS_JOBS; i++)
@@ -172,6 +188,21 @@ static void pass_pause(struct zr_sizes *s, int error)
 	s->error = error;
 }
 
+/* With the lock held: whether what was measured is to be kept on disk. Not if it comes
+ * from there, nor if other sizes are shown already. */
+static bool pass_may_keep(const struct zr_sizes *s)
+{
+	const uint64_t *sizes = atomic_load(&s->sizes);
+
+	if (!s->recall || s->recall->state == ZR_RECALL_SURE ||
+	    !zr_recall_may_keep(s->recall, &s->source->present))
+		return false;
+	for (uint32_t f = 0; f < s->nfiles; f++)
+		if (sizes[f] != zr_blocks_total(&s->blocks, f))
+			return false;
+	return true;
+}
+
 /* With the lock held: everything is measured. */
 static void pass_finish(struct zr_sizes *s)
 {
@@ -188,6 +219,7 @@ static void pass_finish(struct zr_sizes *s)
 		atomic_store(&s->sizes, sizes);
 	}
 	s->state = ZR_PASS_DONE;
+	s->unsaved = pass_may_keep(s);
 }
 
 /* With the lock held. Settles what can be; true if waiters should hear of it. */
@@ -222,14 +254,64 @@ static bool pass_take(struct zr_sizes *s, struct zr_pass_job *j)
 /* --- jobs ------------------------------------------------------------------------------
  */
 
+/* With the lock held: measuring comes next, or looking whether it is necessary; or all is
+ * done, because the rows of the block index were `recalled` from disk. */
+static void stage_begin(struct zr_sizes *s, bool recalled)
+{
+	const struct zr_present *present = &s->source->present;
+	struct zr_recall *r = s->recall;
+
+	if (!zr_mul(zr_present_count(present), s->source->grid.cells_per_object,
+	            &s->nunits))
+		s->nunits = UINT64_MAX - 1;
+	s->checking = r && zr_recall_is_hoped(r, present);
+	if (s->checking)
+		s->nunits = present->count;
+	s->stamping =
+		r && r->id.index && !present->all && !zr_recall_has_seen(r, present);
+	s->next = s->finished = recalled ? s->nunits : 0;
+	if (r && !recalled && !s->checking)
+		r->state = ZR_RECALL_NONE;
+}
+
+/* The rows of an index that holds good, for the blocks of b. */
+static bool read_rows(struct zr_sizes *s, const struct zr_blocks *b, struct zr_buf *ret)
+{
+	struct zr_recall r = {0};
+
+	pthread_mutex_lock(&s->lock);
+	if (s->recall)
+		r = *s->recall;
+	pthread_mutex_unlock(&s->lock);
+	return r.state == ZR_RECALL_SURE && zr_index_read(&r.id, &r.kept, b, ret);
+}
+
+/* With the lock held, which is dropped in between: each object was looked at. */
+static void check_end(struct zr_sizes *s)
+{
+	ZR_CLEANUP(zr_buf_done) struct zr_buf file = {0};
+	bool found = false;
+
+	if (zr_recall_settle(s->recall)) {
+		pthread_mutex_unlock(&s->lock);
+		found = read_rows(s, &s->blocks, &file);
+		pthread_mutex_lock(&s->lock);
+	}
+	stage_begin(s, found && zr_index_take(&file, &s->blocks));
+	s->began = zr_now_ms(); /* by which it is told how fast measuring is */
+	s->woke = 0;            /* the other jobs wait for this */
+}
+
 /* Lists what is stored and lays out the block index. */
 static int job_list(struct zr_pass_job *j)
 {
 	struct zr_sizes *s = j->sizes;
 	const struct zr_array *a = s->source->array;
 	ZR_CLEANUP(zr_freep) uint64_t *fill_len = calloc(s->nfiles, sizeof(*fill_len));
+	ZR_CLEANUP(zr_buf_done) struct zr_buf file = {0};
 	const struct zr_present *present;
 	struct zr_blocks blocks;
+	bool recalled;
 	int r = fill_len ? zr_source_list(s->source, &present) : -ENOMEM;
 
 	if (r < 0)
@@ -239,23 +321,61 @@ static int job_list(struct zr_pass_job *j)
 	                   fill_len, s->indexed, &j->job.abandoned);
 	if (r < 0)
 		return r;
+	recalled = read_rows(s, &blocks, &file) && zr_index_take(&file, &blocks);
 	atomic_store(&s->bytes, (blocks.nrows + 1) * 8 * ((size_t)s->nfiles + 2));
 	pthread_mutex_lock(&s->lock);
 	s->blocks = blocks;
-	if (!zr_mul(zr_present_count(present), s->source->grid.cells_per_object,
-	            &s->nunits))
-		s->nunits = UINT64_MAX - 1;
+	stage_begin(s, recalled);
 	s->listed = true;
 	pthread_mutex_unlock(&s->lock);
-	zr_pass_start(s); /* the others */
+	if (!recalled)
+		zr_pass_start(s); /* the others */
 	return 0;
+}
+
+/* With the lock held: the unit in work is done, or has failed. */
+static void unit_done(struct zr_pass_job *j, int r)
+{
+	struct zr_sizes *s = j->sizes;
+
+	if (r < 0) {
+		s->redo[s->nredo++] = j->unit;
+		pass_pause(s, r);
+	} else {
+		s->finished++;
+		if (s->recall)
+			zr_stamp_add(&s->recall->seen, &j->stamp);
+	}
+	j->unit = UINT64_MAX;
+	if (s->checking && s->finished == s->nunits)
+		check_end(s);
+}
+
+/* With the lock held, which is dropped: there is nothing more to do, or not now. */
+static enum zr_job_result job_end(struct zr_pass_job *j)
+{
+	struct zr_sizes *s = j->sizes;
+	bool save = s->unsaved, wait;
+	struct zr_recall r;
+
+	wait = s->checking && s->state == ZR_PASS_RUNNING &&
+	       !atomic_load(&j->job.abandoned);
+	if (save)
+		r = *s->recall;
+	s->unsaved = false;
+	pthread_mutex_unlock(&s->lock);
+	/* Nothing changes a block index that is complete. */
+	if (save)
+		zr_index_save(&r.id, &r.seen, &s->blocks);
+	j->job.wait_on = s;
+	return wait ? ZR_JOB_PARK : ZR_JOB_DONE;
 }
 
 static enum zr_job_result job_run(struct zr_job *job)
 {
 	struct zr_pass_job *j = (struct zr_pass_job *)job;
 	struct zr_sizes *s = j->sizes;
-	bool listed;
+	bool listed, checking;
 	int r = 0;
 
 	pthread_mutex_lock(&s->lock);
@@ -270,24 +390,19 @@ static enum zr_job_result job_run(struct zr_job *job)
 	else
 		pass_progress(s); /* there may be nothing to measure */
 	while (pass_take(s, j)) {
+		checking = s->checking;
 		pthread_mutex_unlock(&s->lock);
-		r = measure_unit(j);
+		j->stamp = (struct zr_stamp){0};
+		r = checking ? check_unit(j) : measure_unit(j);
 		pthread_mutex_lock(&s->lock);
-		if (r < 0) {
-			s->redo[s->nredo++] = j->unit;
-			pass_pause(s, r);
-		} else {
-			s->finished++;
-		}
-		j->unit = UINT64_MAX;
+		unit_done(j, r);
 		if (pass_progress(s)) {
 			pthread_mutex_unlock(&s->lock);
 			zr_queue_wake(s->queue, s);
 			pthread_mutex_lock(&s->lock);
 		}
 	}
-	pthread_mutex_unlock(&s->lock);
-	return ZR_JOB_DONE;
+	return job_end(j);
 }
 
 static void job_done(struct zr_job *job)

@@ -45,7 +45,6 @@ struct zr_walk {
 	uint64_t target;         /* first byte that is wanted */
 	uint8_t *out, *end;      /* where the next wanted byte goes */
 	struct zr_buf scratch;   /* owned; a line that is wanted in part */
-	bool full;               /* the buffer is, with a part of a line */
 };
 
 /* Goes some lines farther: skips them, or writes them. There must be a line, and room. */

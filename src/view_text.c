@@ -55,6 +55,12 @@ static int walk_begin(struct zr_walk *w, struct zr_ticket *ticket)
 	if (zr_sizes_peek_locate(w->t->sizes, w->t->file, w->target, &record, &offset) &&
 	    offset > best.offset)
 		best = (struct zr_anchor){record, offset};
+	if (ticket->window == 0 && zr_sizes_is_recalled(w->t->sizes)) {
+		r = zr_sizes_locate(w->t->sizes, w->t->file, w->target, ticket, &record,
+		                    &offset);
+		if (r == -EINPROGRESS)
+			return r;
+	}
 	if (w->target - best.offset > WALK_LIMIT) {
 		r = zr_sizes_locate(w->t->sizes, w->t->file, w->target, ticket, &record,
 		                    &offset);
@@ -74,7 +80,7 @@ static int walk_run(struct zr_walk *w, const atomic_bool *cancel)
 	uint64_t nrecords = w->t->source->grid.nrecords;
 	int r = 0;
 
-	while (r == 0 && w->out < w->end && !w->full && w->record < nrecords) {
+	while (r == 0 && w->out < w->end && w->record < nrecords) {
 		if (cancel && atomic_load(cancel))
 			return -EINTR;
 		r = zr_walk_on(w);
@@ -106,9 +112,16 @@ static int text_size(struct zr_view *v, struct zr_ticket *ticket, uint64_t *ret)
 	return r;
 }
 
+static int text_wrong_size(struct zr_text *t, const char *what)
+{
+	zr_error("array '/%s': the text %s its measured size", t->source->path, what);
+	zr_sizes_distrust(t->sizes);
+	return -EIO;
+}
+
 /* The lines, `offset` counted from the first one. *ret_len: bytes written, short only at
- * the end of the file. */
-static int text_read_lines(struct zr_text *t, uint64_t offset, size_t len,
+ * the end of the file. to_end: that is where the measured size says they end. */
+static int text_read_lines(struct zr_text *t, uint64_t offset, size_t len, bool to_end,
                            struct zr_ticket *ticket, const atomic_bool *cancel,
                            uint8_t *out, size_t *ret_len)
 {
@@ -120,8 +133,10 @@ static int text_read_lines(struct zr_text *t, uint64_t offset, size_t len,
 	zr_buf_done(&w.scratch);
 	if (r < 0)
 		return r;
-	if (w.offset < offset && !w.full && w.record == t->source->grid.nrecords)
+	if (w.offset < offset && w.record == t->source->grid.nrecords)
 		return -EIO; /* behind the end */
+	if (to_end && w.record < t->source->grid.nrecords)
+		return text_wrong_size(t, "goes on behind");
 	anchor_add(t, w.record, w.offset);
 	*ret_len = (size_t)(w.out - out);
 	return 0;
@@ -145,16 +160,14 @@ static int text_read(struct zr_view *v, uint64_t offset, size_t len,
 		memcpy(out, t->header.data + offset, head);
 	}
 	if (head < len) {
-		r = text_read_lines(t, offset + head - t->header.len, len - head, ticket,
-		                    cancel, out + head, &lines);
+		r = text_read_lines(t, offset + head - t->header.len, len - head,
+		                    known && offset + len == size, ticket, cancel,
+		                    out + head, &lines);
 		if (r < 0)
 			return r;
 	}
-	if (known && head + lines < len) {
-		zr_error("array '/%s': the text ends before its measured size",
-		         t->source->path);
-		return -EIO;
-	}
+	if (known && head + lines < len)
+		return text_wrong_size(t, "ends before");
 	*ret_len = head + lines;
 	return 0;
 }

@@ -68,6 +68,7 @@ static int walk_check(struct zr_walk *w, struct stretch *s)
 		         "the "
 		         "store was changed while mounted, mount it again",
 		         w->t->source->path, (unsigned long long)w->record);
+		zr_sizes_distrust(w->t->sizes);
 		return -EIO;
 	}
 	if (s->stride != 0)
@@ -145,8 +146,7 @@ static bool walk_copy(struct zr_walk *w, const uint8_t *text, uint64_t len)
 	if (n > 0)
 		memcpy(w->out, text + from, (size_t)n);
 	w->out += n;
-	w->full = from + n < len;
-	return !w->full;
+	return from + n == len;
 }
 
 static int line_changed(const struct zr_walk *w)
@@ -183,7 +183,7 @@ static int walk_put_partial(struct zr_walk *w, struct stretch *s)
 
 static int walk_put(struct zr_walk *w, struct stretch *s)
 {
-	while (s->count > 0 && w->out < w->end && !w->full && !s->long_line) {
+	while (s->count > 0 && w->out < w->end && !s->long_line) {
 		char *out = (char *)w->out;
 		uint64_t n = 0;
 		int r;

@@ -36,7 +36,9 @@ RESERVED = {b"records.jsonl", b"records.csv", b"records", b"records.npy", b"unre
             b"zarr.json", b"attributes.json", b"schema.json", b"chunks.tsv"}
 NAME_MAX = 255
 DISAGREE = []         # paths of arrays that zarr-python reads otherwise
+ARRAYS = {}           # path of an array that can be read: its description
 ROWS = {}             # path of an array: its records, packed and little-endian, or the list of its items
+FIXED = [False]       # whether field files have columns of constant width (see the option text)
 NONFINITE = {}        # how JSON says nan, inf and -inf: null where nothing is said (see the option nonfinite)
 HOW = {}              # path of a node: how it was read, or why not
 
@@ -560,7 +562,8 @@ def array_v3(meta):
     legacy = isinstance(meta["data_type"], dict) and meta["data_type"]["name"] == "structured"
     if wide and not legacy and "endian" not in bottom(chain).get("configuration", {}):
         raise Unreadable("the bytes codec has no endian")
-    a.fill = fill_record(a.typ, meta["fill_value"], False, bottom_big(chain))
+    a.big = bottom_big(chain)
+    a.fill = fill_record(a.typ, meta["fill_value"], False, a.big)
     a.dims = dimension_names(meta.get("dimension_names"), meta.get("attributes"), len(a.shape))
     enc = meta["chunk_key_encoding"]
     name, conf = enc["name"], enc.get("configuration", {})
@@ -1149,6 +1152,35 @@ def value_text(typ, raw):
     return scalar_text(typ, raw)
 
 
+INTS = {("b", 1): 1, ("i", 1): 4, ("i", 2): 6, ("i", 4): 11, ("i", 8): 20, ("u", 1): 3, ("u", 2): 5, ("u", 4): 10, ("u", 8): 20}
+DATES = {"generic": 20, "Y": 20, "M": 22, "W": 25, "D": 24, "h": 26, "m": 27, "s": 28, "ms": 29, "us": 29, "ns": 29, "ps": 32, "fs": 35, "as": 38}
+
+
+def fixed_scalar(typ, raw):
+    """The cells of a value in columns of constant width."""
+    k, size = typ.kind, typ.size
+    if k == "c":
+        part = Scalar("f", size // 2, form=typ.form)
+        return fixed_scalar(part, raw[:size // 2]) + fixed_scalar(part, raw[size // 2:])
+    text = scalar_text(typ, raw)
+    if k in "SUV":
+        width = {"S": 4, "U": 1, "V": 2}[k] * size
+        return [text + " " * (width - len(text.encode()))]
+    if k in "biu":
+        width = 2 if typ.bits < 8 and k != "b" else INTS[k, size]
+    elif k == "f":
+        width = 19 if typ.form else {2: 11, 4: 19, 8: 24}[size]
+    else:
+        width = 20 if k == "m" else DATES[typ.unit] + (10 if typ.scale > 1 and typ.unit != "generic" else 0)
+    return [text.rjust(width)]
+
+
+def fixed_text(typ, raw):
+    """value_text() with the option text=fixed."""
+    typ, parts = (typ.base, pieces(typ, raw)) if isinstance(typ, Sub) else (typ, [raw])
+    return "\t".join(c for p in parts for c in fixed_scalar(typ, p))
+
+
 def pieces(sub, raw):
     n = sub.base.size
     return [raw[i * n:i * n + n] for i in range(sub.count)]
@@ -1380,7 +1412,8 @@ def dump_level(a, col, dirs, indices):
             dump_level(a, sub, {t: os.path.join(d, file_name(name, nested=True)) for t, d in dirs.items()}, indices)
             continue
         full, raw = sub.full(), sub.rows
-        put(os.path.join(dirs[MAIN], file_name(name)), "".join(value_text(full, r) + "\n" for r in raw).encode())
+        line = fixed_text if FIXED[0] and not is_vlen(full) else value_text
+        put(os.path.join(dirs[MAIN], file_name(name)), "".join(line(full, r) + "\n" for r in raw).encode())
         if not is_vlen(full):
             put(os.path.join(dirs[RAW], file_name(name)), b"".join(raw))
             put(os.path.join(dirs[NPY], file_name(name, b".npy")), npy(full, a.shape, b"".join(raw)))
@@ -1388,7 +1421,7 @@ def dump_level(a, col, dirs, indices):
 
 def dump_array(store, path, a, dirs):
     data, how = read(store, path, a)
-    ROWS[path] = data
+    ROWS[path], ARRAYS[path] = data, a
     n = int(np.prod(a.shape, dtype=int))
     rows = data if isinstance(data, list) else [data[i * a.typ.size:(i + 1) * a.typ.size] for i in range(n)]
     indices = list(np.ndindex(*a.shape)) if a.shape else [()]
@@ -1462,7 +1495,7 @@ def dump(store_path, out):
     if os.path.isdir(out):
         shutil.rmtree(out)
     os.makedirs(out)
-    for known in (DISAGREE, ROWS, HOW):
+    for known in (DISAGREE, ARRAYS, ROWS, HOW):
         known.clear()
     store = Consolidated(open_store(store_path))
     store.learn("")

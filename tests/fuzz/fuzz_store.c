@@ -16,7 +16,7 @@
 #define MAX_SEEN 512
 #define MAX_ENTRIES 24 /* of one directory */
 #define MAX_DEPTH 5
-#define WINDOW ((size_t)6000) /* bytes of a file that are looked at in one place */
+#define WINDOW ((size_t)3000) /* bytes of a file that are looked at in one place */
 
 /* What would only take time, and is bounded elsewhere. */
 #define MAX_CELL ((uint64_t)1 << 18)
@@ -169,27 +169,46 @@ static bool is_whole(const uint8_t *text, size_t len)
 	return len == 0 || !memchr(text, '?', len);
 }
 
+/* A read somewhere in the file: the same whether its size is known or not. */
+struct early {
+	int r;
+	size_t len;
+	uint8_t bytes[200];
+};
+
+static struct early read_early(struct mount *m, struct zr_view *v)
+{
+	struct early e = {0};
+
+	e.r = view_read(m, v, 150, sizeof(e.bytes), e.bytes, &e.len);
+	CHECK(e.r == 0 || e.r == -EIO || e.r == -EOVERFLOW);
+	if (e.r)
+		memset(e.bytes, 0, sizeof(e.bytes));
+	return e;
+}
+
 static void read_file(struct mount *m, struct zr_view *v, const char *name,
                       enum zr_tree_form tree, const struct zr_array *a)
 {
 	static uint8_t text[WINDOW];
 	struct seen *s = &m->seen[m->nseen];
+	struct early early = {0}, late;
 	uint64_t peeked;
 
 	if (m->nseen == MAX_SEEN)
 		return;
 	m->nseen++;
 	*s = (struct seen){0};
-	if (m->second) /* by itself, before anything else is known */
-		read_window(m, v, 0, 0, text);
+	if (m->second)
+		early = read_early(m, v);
 	s->size_error = view_size(m, v, &s->size);
 	if (s->size_error) {
 		CHECK(s->size_error == -EOVERFLOW || s->size_error == -EIO);
 		return;
 	}
 	CHECK(zr_view_peek_size(v, &peeked) && peeked == s->size);
-	for (unsigned int i = 0; i < 3; i++) {
-		unsigned int which = m->second ? 2 - i : i;
+	for (unsigned int i = 0; i < (s->size > WINDOW ? 3 : 1); i++) {
+		unsigned int which = m->second && s->size > WINDOW ? 2 - i : i;
 		size_t len = (size_t)ZR_MIN(s->size, WINDOW);
 
 		read_window(m, v, (s->size - len) / 2 * which, len, text);
@@ -198,6 +217,8 @@ static void read_file(struct mount *m, struct zr_view *v, const char *name,
 			check_text(name, tree, a, (char *)text, len);
 	}
 	check_end(m, v, s->size);
+	late = read_early(m, v);
+	CHECK(!m->second || memcmp(&early, &late, sizeof(late)) == 0);
 }
 
 /* --- directories ---------------------------------------------------------------------

@@ -238,6 +238,21 @@ const char *zr_files_why(const struct zr_files *f)
 	return f->meta.why.code ? f->meta.why.text : NULL;
 }
 
+struct zr_source *zr_files_source(struct zr_files *f)
+{
+	return f->sizes ? &f->source : NULL;
+}
+
+const struct zr_layout *zr_files_layout(const struct zr_files *f)
+{
+	return f->sizes ? &f->layout : NULL;
+}
+
+const struct zr_buf *zr_files_codecs(const struct zr_files *f)
+{
+	return &f->meta.codecs;
+}
+
 const void *zr_files_wait_on(struct zr_files *f)
 {
 	return f->sizes;

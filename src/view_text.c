@@ -41,6 +41,8 @@ struct text {
 struct walk {
 	struct text *t;
 	uint64_t record, offset; /* where it is: begin of a line */
+	uint64_t last;           /* record behind the last one that is wanted */
+	bool adrift;             /* offsets count from the first record, wherever it is */
 	uint64_t target;         /* first byte that is wanted */
 	uint8_t *out, *end;      /* where the next wanted byte goes */
 	struct zr_buf scratch;   /* a line that is wanted in part */
@@ -162,12 +164,15 @@ static int walk_stretch(struct walk *w, struct stretch *ret, struct zr_chunk **r
 	return r == -ENOENT || r == -EUCLEAN ? 0 : r;
 }
 
-/* Cuts a stretch at the end of a block, and holds the walk against the block index there:
- * text that is shifted is never handed out. */
+/* Cuts a stretch at the end of what is wanted and of a block, and holds the walk against
+ * the block index there: text that is shifted is never handed out. */
 static int walk_check(struct walk *w, struct stretch *s)
 {
 	uint64_t left;
 
+	s->count = ZR_MIN(s->count, w->last - w->record);
+	if (w->adrift)
+		return 0;
 	if (!zr_sizes_agree(w->t->sizes, w->t->file, w->record, w->offset, &left)) {
 		zr_error("array '/%s': record %llu does not begin where the index says; "
 		         "the "
@@ -314,10 +319,9 @@ static int walk_on(struct walk *w)
 /* Lines from the target on until the buffer is full or the file ends. */
 static int walk_run(struct walk *w, const atomic_bool *cancel)
 {
-	uint64_t nrecords = w->t->source->grid.nrecords;
 	int r = 0;
 
-	while (r == 0 && w->out < w->end && !w->full && w->record < nrecords) {
+	while (r == 0 && w->out < w->end && !w->full && w->record < w->last) {
 		if (cancel && atomic_load(cancel))
 			return -EINTR;
 		r = walk_on(w);
@@ -355,7 +359,11 @@ static int text_read_lines(struct text *t, uint64_t offset, size_t len,
                            struct zr_ticket *ticket, const atomic_bool *cancel,
                            uint8_t *out, size_t *ret_len)
 {
-	struct walk w = {.t = t, .target = offset, .out = out, .end = out + len};
+	struct walk w = {.t = t,
+	                 .last = t->source->grid.nrecords,
+	                 .target = offset,
+	                 .out = out,
+	                 .end = out + len};
 	int r = walk_begin(&w, ticket);
 
 	if (r == 0)
@@ -402,6 +410,36 @@ static int text_read(struct zr_view *v, uint64_t offset, size_t len,
 	return 0;
 }
 
+static void text_rows(struct zr_view *v, struct zr_rows *ret)
+{
+	struct text *t = (struct text *)v;
+
+	*ret = (struct zr_rows){.count = t->source->grid.nrecords,
+	                        .header = t->header.len,
+	                        .usual = t->fill_len};
+}
+
+static int text_read_rows(struct zr_view *v, struct zr_cursor *c, size_t len,
+                          const atomic_bool *cancel, uint8_t *out, size_t *ret_len)
+{
+	struct walk w = {.t = (struct text *)v,
+	                 .record = c->record,
+	                 .last = c->end,
+	                 .adrift = true,
+	                 .target = c->skip,
+	                 .out = out,
+	                 .end = out + len};
+	int r = walk_run(&w, cancel);
+
+	zr_buf_done(&w.scratch);
+	if (r < 0)
+		return r;
+	*ret_len = (size_t)(w.out - out);
+	c->record = w.record;
+	c->skip = w.target + *ret_len - w.offset;
+	return 0;
+}
+
 static void text_free(struct zr_view *v)
 {
 	struct text *t = (struct text *)v;
@@ -416,6 +454,8 @@ static const struct zr_view_ops text_ops = {
 	.peek_size = text_peek_size,
 	.size = text_size,
 	.read = text_read,
+	.rows = text_rows,
+	.read_rows = text_read_rows,
 	.free = text_free,
 };
 

@@ -3,8 +3,12 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <unistd.h>
+
+#include "engine.h"
+#include "walk.h"
 
 int zr_cmd_complain(const struct zr_err *err)
 {
@@ -45,4 +49,27 @@ int zr_cmd_print(const struct zr_buf *text)
 	if (r == 0)
 		r = zr_cmd_write(STDOUT_FILENO, text->data, text->len);
 	return r < 0 ? zr_cmd_unwritten(r) : EXIT_SUCCESS;
+}
+
+int zr_cmd_find(struct zr_engine *e, const char *path, struct zr_place *ret,
+                struct zr_err *reterr)
+{
+	struct zr_place p;
+	int r = zr_walk_find(e->tree, path, &p);
+
+	if (r == 0 && p.entry != 0)
+		return zr_err_set(reterr, -ENOTDIR, "%s: is no group and no array", path);
+	if (r < 0)
+		return zr_err_set(reterr, r, "%s: %s", path, strerror(-r));
+	*ret = p;
+	return 0;
+}
+
+unsigned int zr_cmd_threads(void)
+{
+	cpu_set_t set;
+
+	return 1 + (sched_getaffinity(0, sizeof(set), &set) == 0
+	                    ? (unsigned int)CPU_COUNT(&set)
+	                    : 1);
 }

@@ -16,6 +16,9 @@
 #include "err.h"
 #include "opts.h"
 
+struct zr_engine;
+struct zr_place;
+
 /* Each does what a verb says, and returns the exit status; what went wrong has been said
  * on stderr then. */
 int zr_cmd_mount(const struct zr_opts *o);
@@ -42,3 +45,11 @@ int zr_cmd_unwritten(int r);
 
 /* The text to stdout; returns the exit status. */
 int zr_cmd_print(const struct zr_buf *text);
+
+/* The group or array that PATH names; one line in reterr if it does not. */
+ZR_MUST_CHECK int zr_cmd_find(struct zr_engine *e, const char *path, struct zr_place *ret,
+                              struct zr_err *reterr);
+
+/* How many threads keep the machine busy: one more than there are cores, since now and
+ * then one waits for the store. */
+unsigned int zr_cmd_threads(void);

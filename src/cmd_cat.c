@@ -7,7 +7,6 @@
 #include "cmd.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -348,20 +347,10 @@ static int write_out(void *arg, const void *data, size_t len)
 	return zr_cmd_write(STDOUT_FILENO, data, len);
 }
 
-/* One more than there are cores: some wait for the store or the reader. */
-static unsigned int count_threads(void)
-{
-	cpu_set_t set;
-
-	return 1 + (sched_getaffinity(0, sizeof(set), &set) == 0
-	                    ? (unsigned int)CPU_COUNT(&set)
-	                    : 1);
-}
-
 static int cat_run(struct cat *c, const struct zr_opts *o, struct zr_err *reterr)
 {
 	struct zr_parts parts = {.count = 1,
-	                         .threads = count_threads(),
+	                         .threads = zr_cmd_threads(),
 	                         .make = make_whole,
 	                         .write = write_out,
 	                         .arg = c};

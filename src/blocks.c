@@ -8,11 +8,16 @@
 /* --- which blocks are touched ----------------------------------------------------------
  */
 
+/* Chunks that lie side by side touch the same blocks: what was added not long ago is
+ * found in `recent`, a table of ids + 1, and not added again and again. */
+#define RECENT_BITS 16
+
 struct touched {
 	const struct zr_grid *g;
 	uint64_t *ids;
 	size_t count, cap, limit;
 	unsigned int shift;
+	uint64_t recent[1 << RECENT_BITS];
 };
 
 static int compare_ids(const void *a, const void *b)
@@ -43,6 +48,12 @@ static void touched_reduce(struct touched *t, size_t limit)
 		t->shift++;
 		touched_unique(t);
 	}
+	memset(t->recent, 0, sizeof(t->recent));
+}
+
+static uint64_t *touched_recent(struct touched *t, uint64_t id)
+{
+	return &t->recent[id * UINT64_C(0x9e3779b97f4a7c15) >> (64 - RECENT_BITS)];
 }
 
 /* The blocks of records first to last. */
@@ -51,12 +62,14 @@ static void touched_add(struct touched *t, uint64_t first, uint64_t last)
 	for (uint64_t r = first; r <= last;) {
 		uint64_t id = r >> t->shift;
 
-		if (t->count == 0 || t->ids[t->count - 1] != id) {
+		if (*touched_recent(t, id) != id + 1) {
 			if (t->count == t->cap)
 				touched_reduce(t, t->limit);
-			t->ids[t->count++] = r >> t->shift;
+			id = r >> t->shift;
+			t->ids[t->count++] = id;
+			*touched_recent(t, id) = id + 1;
 		}
-		r = ((r >> t->shift) + 1) << t->shift;
+		r = (id + 1) << t->shift;
 	}
 }
 
@@ -111,35 +124,41 @@ static uint64_t blocks_needed(uint64_t nrecords, unsigned int shift)
 
 /* One row for each touched block, in ids. */
 static int blocks_choose_sparse(struct zr_blocks *b, const struct zr_present *present,
-                                size_t limit)
+                                size_t limit, const atomic_bool *cancel)
 {
-	struct touched t = {
-		.g = b->grid, .limit = limit, .cap = 4 * limit, .shift = b->shift};
+	ZR_CLEANUP(zr_freep) struct touched *t = calloc(1, sizeof(*t));
 
-	t.ids = reallocarray(NULL, t.cap, sizeof(*t.ids));
-	if (!t.ids)
+	if (!t)
+		return -ENOMEM;
+	t->g = b->grid;
+	t->limit = limit;
+	t->cap = 4 * limit;
+	t->shift = b->shift;
+	t->ids = b->ids = reallocarray(NULL, t->cap, sizeof(*t->ids));
+	if (!t->ids)
 		return -ENOMEM;
 	for (size_t i = 0; i < present->count; i++) {
 		struct zr_box box;
 
+		if (cancel && atomic_load(cancel))
+			return -EINTR;
 		zr_grid_object_box(b->grid, present->ids[i], &box);
-		touched_box(&t, &box, 0, 0);
+		touched_box(t, &box, 0, 0);
 	}
-	touched_reduce(&t, limit);
-	b->ids = t.ids;
-	b->nrows = t.count;
-	b->shift = t.shift;
+	touched_reduce(t, limit);
+	b->nrows = t->count;
+	b->shift = t->shift;
 	return 0;
 }
 
 static int blocks_choose(struct zr_blocks *b, const struct zr_present *present,
-                         size_t limit)
+                         size_t limit, const atomic_bool *cancel)
 {
 	const struct zr_grid *g = b->grid;
 	bool dense = present->all || present->count == g->nobjects || g->ndim == 0;
 
 	if (!dense && blocks_needed(g->nrecords, b->shift) > limit)
-		return blocks_choose_sparse(b, present, limit);
+		return blocks_choose_sparse(b, present, limit, cancel);
 	while (blocks_needed(g->nrecords, b->shift) > limit)
 		b->shift++;
 	b->nrows = (size_t)blocks_needed(g->nrecords, b->shift);
@@ -148,7 +167,8 @@ static int blocks_choose(struct zr_blocks *b, const struct zr_present *present,
 
 int zr_blocks_init(struct zr_blocks *b, const struct zr_grid *g,
                    const struct zr_present *present, uint64_t record_bytes,
-                   uint32_t nfiles, const uint64_t *fill_len, const bool *indexed)
+                   uint32_t nfiles, const uint64_t *fill_len, const bool *indexed,
+                   const atomic_bool *cancel)
 {
 	int r;
 
@@ -156,8 +176,9 @@ int zr_blocks_init(struct zr_blocks *b, const struct zr_grid *g,
 		.grid = g, .nfiles = nfiles, .shift = finest_shift(record_bytes)};
 	b->fill_len = reallocarray(NULL, nfiles, sizeof(*b->fill_len));
 	b->indexed = reallocarray(NULL, nfiles, sizeof(*b->indexed));
-	r = b->fill_len && b->indexed ? blocks_choose(b, present, rows_limit(nfiles))
-	                              : -ENOMEM;
+	r = b->fill_len && b->indexed
+	            ? blocks_choose(b, present, rows_limit(nfiles), cancel)
+	            : -ENOMEM;
 	if (r == 0) {
 		b->rows = calloc((b->nrows + 1) * ((size_t)nfiles + 1), sizeof(*b->rows));
 		if (!b->rows)

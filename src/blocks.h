@@ -21,9 +21,11 @@
  *
  * Memory: at most ZR_MAX_BLOCKS rows and ZR_MAX_BLOCK_BYTES; the range of a block doubles
  *         until that holds. Borrows the grid.
- * Threads: none of its own; sizes.c guards it.
+ * Threads: none of its own; whoever owns it guards it (sizes.h).
  */
 #pragma once
+
+#include <stdatomic.h>
 
 #include "grid.h"
 #include "present.h"
@@ -49,17 +51,24 @@ struct zr_blocks {
 };
 
 /* record_bytes: of one decoded record, from which the finest block size follows.
- * fill_len, indexed: nfiles entries, copied. -ENOMEM. */
+ * fill_len, indexed: nfiles entries, copied. Many stored chunks take a while: -EINTR when
+ * *cancel (may be NULL) becomes true. -ENOMEM. */
 ZR_MUST_CHECK int zr_blocks_init(struct zr_blocks *b, const struct zr_grid *g,
                                  const struct zr_present *present, uint64_t record_bytes,
                                  uint32_t nfiles, const uint64_t *fill_len,
-                                 const bool *indexed);
+                                 const bool *indexed, const atomic_bool *cancel);
 void zr_blocks_done(struct zr_blocks *b);
 
 /* Records from `record` (included) to the end of its block. */
 static inline uint64_t zr_blocks_left(const struct zr_blocks *b, uint64_t record)
 {
 	return ((uint64_t)1 << b->shift) - (record & (((uint64_t)1 << b->shift) - 1));
+}
+
+static inline bool zr_blocks_same(const struct zr_blocks *b, uint64_t record,
+                                  uint64_t other)
+{
+	return record >> b->shift == other >> b->shift;
 }
 
 /* Adds n stored records of the block of `record` with their lengths, one for each file.

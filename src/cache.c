@@ -25,8 +25,10 @@ struct entry {
 	struct entry *prev, *next; /* LRU */
 	struct zr_chunk *chunk;    /* one reference once loaded, else NULL */
 	unsigned int users;        /* threads that look at it while it is loading */
-	bool over;                 /* the load has ended */
-	struct zr_err error;       /* how, when it failed */
+	bool scan; /* loaded by someone who goes through all chunks once */
+	bool over; /* the load has ended */
+	int error; /* how, when it failed */
+	char *why; /* owned: the text of that, if there was memory */
 };
 
 /* What a chunk takes beside its bytes. */
@@ -138,14 +140,29 @@ static struct entry *cache_oldest(struct zr_cache *c)
 	return e;
 }
 
+/* With the lock held. What has to go for `load`: the least recently used. A scan of more
+ * than the cache holds would so throw out each chunk just before it comes round again:
+ * of its own chunks the newest goes, and the first ones stay. */
+static struct entry *cache_victim(struct zr_cache *c, const struct entry *load)
+{
+	struct entry *oldest = cache_oldest(c), *e = c->lru;
+
+	if (!oldest || !load->scan || oldest->key.owner != load->key.owner)
+		return oldest;
+	while (e && (e->users > 0 || e->key.owner != load->key.owner))
+		e = e->next;
+	return e ? e : oldest;
+}
+
 /* With the lock held, which is dropped in between. Evicts until `more` bytes fit, as far
  * as that goes. */
-static void cache_evict(struct zr_cache *c, size_t more)
+static void cache_evict(struct zr_cache *c, size_t more, const struct entry *load)
 {
-	struct entry *oldest;
+	struct entry *victim;
 
-	while (c->used + c->reserved + more > c->budget && (oldest = cache_oldest(c))) {
-		struct zr_chunk *chunk = entry_remove(c, oldest);
+	while (c->used + c->reserved + more > c->budget &&
+	       (victim = cache_victim(c, load))) {
+		struct zr_chunk *chunk = entry_remove(c, victim);
 
 		pthread_mutex_unlock(&c->lock);
 		zr_chunk_unref(chunk);
@@ -154,9 +171,9 @@ static void cache_evict(struct zr_cache *c, size_t more)
 }
 
 /* With the lock held, which is dropped in between. */
-static bool cache_has_room(struct zr_cache *c, size_t estimate)
+static bool cache_has_room(struct zr_cache *c, size_t estimate, const struct entry *load)
 {
-	cache_evict(c, estimate);
+	cache_evict(c, estimate, load);
 	return c->used + c->reserved == 0 ||
 	       c->used + c->reserved + estimate <= c->budget;
 }
@@ -170,14 +187,14 @@ static void cache_count_peak(struct zr_cache *c)
 /* With the lock held. Waits until the estimate fits or nothing else is in use. Whoever
  * holds bytes gives them back without asking for more, so this ends. In turns, or small
  * loads that always find room would keep a large one waiting for ever. */
-static void cache_reserve(struct zr_cache *c, size_t estimate)
+static void cache_reserve(struct zr_cache *c, size_t estimate, const struct entry *load)
 {
 	uint64_t mine;
 
 	if (estimate == 0)
 		return;
 	mine = c->turns++;
-	while (c->turn != mine || !cache_has_room(c, estimate))
+	while (c->turn != mine || !cache_has_room(c, estimate, load))
 		pthread_cond_wait(&c->changed, &c->lock);
 	c->turn++;
 	c->reserved += estimate;
@@ -185,13 +202,15 @@ static void cache_reserve(struct zr_cache *c, size_t estimate)
 	pthread_cond_broadcast(&c->changed);
 }
 
-static struct entry *entry_new(struct zr_cache *c, const struct zr_cache_key *key)
+static struct entry *entry_new(struct zr_cache *c, const struct zr_cache_key *key,
+                               bool scan)
 {
 	struct entry *e = calloc(1, sizeof(*e));
 
 	if (!e)
 		return NULL;
 	e->key = *key;
+	e->scan = scan;
 	e->users = 1;
 	HASH_ADD(hh, c->by_key, key, sizeof(e->key), e);
 	if (!e->hh.tbl) {
@@ -223,10 +242,12 @@ static void entry_leave(struct zr_cache *c, struct entry *e)
 {
 	if (--e->users > 0)
 		return;
-	if (e->error.code)
-		free(e);
-	else
+	if (e->error == 0) {
 		pthread_cond_broadcast(&c->changed); /* it may be evicted now */
+		return;
+	}
+	free(e->why);
+	free(e);
 }
 
 /* With the lock held: someone else loads it. */
@@ -239,13 +260,10 @@ static int entry_wait(struct zr_cache *c, struct entry *e, struct zr_chunk **ret
 	e->users++;
 	while (!e->over)
 		pthread_cond_wait(&c->changed, &c->lock);
-	if (e->error.code) {
-		r = e->error.code;
-		if (reterr && !reterr->code)
-			*reterr = e->error;
-	} else {
+	if (e->error == 0)
 		*ret = entry_use(c, e);
-	}
+	else
+		r = zr_err_set(reterr, e->error, "%s", e->why ? e->why : "no memory");
 	entry_leave(c, e);
 	return r;
 }
@@ -261,47 +279,59 @@ static void entry_loaded(struct zr_cache *c, struct entry *e, struct zr_chunk *c
 	DL_PREPEND(c->lru, e);
 }
 
+/* With the lock held. */
+static void entry_failed(struct zr_cache *c, struct entry *e, const struct zr_err *err)
+{
+	e->error = err->code;
+	e->why = e->users > 1 ? strdup(err->text) : NULL;
+	c->stats.errors++;
+	HASH_DEL(c->by_key, e);
+}
+
 /* With the lock held, which is dropped while loading. */
 static int entry_load(struct zr_cache *c, struct entry *e, size_t estimate,
-                      zr_cache_load load, void *arg, struct zr_chunk **ret)
+                      zr_cache_load load, void *arg, struct zr_chunk **ret,
+                      struct zr_err *reterr)
 {
 	struct zr_chunk *chunk;
+	struct zr_err err = {0};
 	int r;
 
-	cache_reserve(c, estimate);
+	cache_reserve(c, estimate, e);
 	pthread_mutex_unlock(&c->lock);
 
 	chunk = calloc(1, sizeof(*chunk));
 	if (chunk) {
 		chunk->cache = c;
 		atomic_init(&chunk->refs, 2); /* the cache's and the caller's */
-		r = load(arg, chunk, &e->error);
+		r = load(arg, chunk, &err);
 	} else {
 		r = -ENOMEM;
 	}
 	if (r < 0 && chunk)
 		chunk_free(chunk);
+	if (r < 0)
+		zr_err_set(&err, r, "%s", strerror(-r));
+	err.code = r;
 
 	pthread_mutex_lock(&c->lock);
 	c->reserved -= estimate;
 	e->over = true;
 	if (r < 0) {
-		zr_err_set(&e->error, r, "%s", strerror(-r));
-		e->error.code = r;
-		c->stats.errors++;
-		HASH_DEL(c->by_key, e);
+		entry_failed(c, e, &err);
+		zr_err_set(reterr, r, "%s", err.text);
 	} else {
 		entry_loaded(c, e, chunk);
 		*ret = chunk;
-		cache_evict(c, 0);
+		cache_evict(c, 0, e);
 	}
 	pthread_cond_broadcast(&c->changed);
 	return r;
 }
 
-int zr_cache_get(struct zr_cache *c, const struct zr_cache_key *key, size_t estimate,
-                 zr_cache_load load, void *arg, struct zr_chunk **ret,
-                 struct zr_err *reterr)
+static int cache_get(struct zr_cache *c, const struct zr_cache_key *key, size_t estimate,
+                     zr_cache_load load, void *arg, bool scan, struct zr_chunk **ret,
+                     struct zr_err *reterr)
 {
 	struct entry *e;
 	int r = 0;
@@ -315,16 +345,28 @@ int zr_cache_get(struct zr_cache *c, const struct zr_cache_key *key, size_t esti
 		*ret = entry_use(c, e);
 	} else if (e) {
 		r = entry_wait(c, e, ret, reterr);
-	} else if (!(e = entry_new(c, key))) {
+	} else if (!(e = entry_new(c, key, scan))) {
 		r = -ENOMEM;
 	} else {
-		r = entry_load(c, e, estimate, load, arg, ret);
-		if (r < 0 && reterr && !reterr->code)
-			*reterr = e->error;
+		r = entry_load(c, e, estimate, load, arg, ret, reterr);
 		entry_leave(c, e);
 	}
 	pthread_mutex_unlock(&c->lock);
 	return r;
+}
+
+int zr_cache_get(struct zr_cache *c, const struct zr_cache_key *key, size_t estimate,
+                 zr_cache_load load, void *arg, struct zr_chunk **ret,
+                 struct zr_err *reterr)
+{
+	return cache_get(c, key, estimate, load, arg, false, ret, reterr);
+}
+
+int zr_cache_scan(struct zr_cache *c, const struct zr_cache_key *key, size_t estimate,
+                  zr_cache_load load, void *arg, struct zr_chunk **ret,
+                  struct zr_err *reterr)
+{
+	return cache_get(c, key, estimate, load, arg, true, ret, reterr);
 }
 
 struct zr_chunk *zr_cache_peek(struct zr_cache *c, const struct zr_cache_key *key)

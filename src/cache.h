@@ -60,6 +60,15 @@ ZR_MUST_CHECK int zr_cache_get(struct zr_cache *c, const struct zr_cache_key *ke
                                size_t estimate, zr_cache_load load, void *arg,
                                struct zr_chunk **ret, struct zr_err *reterr);
 
+/*
+ * The same for someone who goes through all chunks of an owner once, as the measuring
+ * pass does: where they are more than the cache holds, the first ones stay, for whoever
+ * comes behind and begins there.
+ */
+ZR_MUST_CHECK int zr_cache_scan(struct zr_cache *c, const struct zr_cache_key *key,
+                                size_t estimate, zr_cache_load load, void *arg,
+                                struct zr_chunk **ret, struct zr_err *reterr);
+
 /* The chunk if it is there now, else NULL. */
 struct zr_chunk *zr_cache_peek(struct zr_cache *c, const struct zr_cache_key *key);
 

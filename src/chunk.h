@@ -6,16 +6,16 @@
  *
  * From the number of a cell (grid.h) to its decoded records: the key of its object, the
  * byte range inside shards, the codecs, the items of variable-length types. What is
- * damaged is logged once and remembered. Sources: Zarr v3 core, "Chunk key encoding";
- * sharding codec v1.0.
+ * damaged is logged once and remembered; what is known not to be stored costs nothing.
+ * Sources: Zarr v3 core, "Chunk key encoding"; sharding codec v1.0.
  *
  * Layer 2. May include cache.h, present.h, grid.h, array.h, store.h, request.h (the gate)
  * and below.
  *
  * Memory: a source owns its path, and holds references of store and array. Chunks that
  *         it hands out are references of the cache's.
- * Threads: zr_source_get() from any thread; decoding happens inside the gate, I/O
- * outside, so the caller must not be inside it.
+ * Threads: all functions from any thread; decoding happens inside the gate, I/O
+ *          outside, so the caller must not be inside it, nor hold a chunk.
  */
 #pragma once
 
@@ -24,6 +24,7 @@
 #include "array.h"
 #include "cache.h"
 #include "grid.h"
+#include "present.h"
 #include "store.h"
 
 struct zr_gate;
@@ -37,6 +38,16 @@ struct zr_source {
 	struct zr_gate *gate;   /* borrowed */
 	uint64_t owner;         /* of its chunks in the cache */
 	bool missing_is_error;  /* a chunk that is not stored counts as damaged */
+	bool rows_exceed; /* the cells that one row of the array after the other goes
+	                   * through are more than the cache could keep */
+
+	atomic_size_t
+		largest;    /* variable length: the most bytes that a cell took so far */
+	atomic_uint whats;  /* numbers for what is derived that were given out */
+	atomic_uint absent; /* how often the store had no object that was asked for */
+	atomic_bool listed; /* `present` is set, and will not change */
+	pthread_mutex_t listing; /* held while that is made, for as long as it takes */
+	struct zr_present present;
 
 	pthread_mutex_t lock; /* guards what follows */
 	uint64_t *damaged;    /* cells, ascending */
@@ -63,6 +74,51 @@ void zr_source_done(struct zr_source *s);
  */
 ZR_MUST_CHECK int zr_source_get(struct zr_source *s, uint64_t cell,
                                 struct zr_chunk **ret);
+
+/* The same for someone who goes through all cells once (cache.h). */
+ZR_MUST_CHECK int zr_source_scan(struct zr_source *s, uint64_t cell,
+                                 struct zr_chunk **ret);
+
+/*
+ * As zr_source_get(), when only `bytes` bytes from `first` on are wanted of each record.
+ * Record n begins at data + n * *ret_size, and at least those bytes of it are there.
+ *
+ * Where `rows_exceed`, and it saves enough, only those bytes of the cell are kept in the
+ * cache: else a reader that goes through the array row by row would have each cell
+ * decoded again for every row of it.
+ */
+ZR_MUST_CHECK int zr_source_get_part(struct zr_source *s, uint64_t cell, uint64_t first,
+                                     uint64_t bytes, struct zr_chunk **ret,
+                                     uint64_t *ret_size);
+
+/*
+ * What `make` makes of a cell (or without one: UINT64_MAX, it gets NULL then), kept in
+ * the cache as chunks are. For what is too much work to be done for each read. `what` and
+ * `id` say what it is; bytes: what it takes, about. make() runs inside the gate. Errors
+ * as of zr_source_get(), or make()'s.
+ */
+typedef int (*zr_source_make)(void *arg, const struct zr_chunk *cell,
+                              struct zr_chunk *ret);
+ZR_MUST_CHECK int zr_source_derive(struct zr_source *s, uint64_t cell, uint64_t what,
+                                   uint64_t id, size_t bytes, zr_source_make make,
+                                   void *arg, struct zr_chunk **ret);
+/* A `what` that nobody else has. */
+uint64_t zr_source_new_what(struct zr_source *s);
+/* The same if it is there now, else NULL. */
+struct zr_chunk *zr_source_peek_derived(struct zr_source *s, uint64_t what, uint64_t id);
+
+/*
+ * Which objects are stored. The first call lists them, which may take long; others wait
+ * meanwhile. Valid as long as the source. Errors as the store's, logged.
+ */
+ZR_MUST_CHECK int zr_source_list(struct zr_source *s, const struct zr_present **ret);
+
+/* How many records from the first of the run on lie in objects that are known not to be
+ * stored, as far as its row goes, which may be farther than the run. */
+uint64_t zr_source_unstored(struct zr_source *s, const struct zr_run *run);
+
+/* Bytes of memory that the source takes, chunks not counted. */
+size_t zr_source_bytes(const struct zr_source *s);
 
 /* Path for messages: "/a/b". */
 const char *zr_source_label(const struct zr_source *s);

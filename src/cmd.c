@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "engine.h"
-#include "walk.h"
+#include "visit.h"
 
 int zr_cmd_complain(const struct zr_err *err)
 {
@@ -55,7 +55,7 @@ int zr_cmd_find(struct zr_engine *e, const char *path, struct zr_place *ret,
                 struct zr_err *reterr)
 {
 	struct zr_place p;
-	int r = zr_walk_find(e->tree, path, &p);
+	int r = zr_visit_find(e->tree, path, &p);
 
 	if (r == 0 && p.entry != 0)
 		return zr_err_set(reterr, -ENOTDIR, "%s: is no group and no array", path);

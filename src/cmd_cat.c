@@ -13,7 +13,7 @@
 
 #include "engine.h"
 #include "parts.h"
-#include "walk.h"
+#include "visit.h"
 
 #define READ_LEN ((size_t)256 << 10)
 #define PART_LEAST ((uint64_t)256 << 10) /* bytes that a part should have, */
@@ -52,7 +52,7 @@ static int input_open(struct zr_engine *e, const char *path, struct input *ret,
                       struct zr_err *reterr)
 {
 	struct zr_place p;
-	int r = zr_walk_find(e->tree, path, &p);
+	int r = zr_visit_find(e->tree, path, &p);
 
 	ret->path = path;
 	if (r == 0)

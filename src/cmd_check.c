@@ -13,25 +13,24 @@
 
 #include "engine.h"
 #include "log.h"
-#include "present.h"
 #include "progress.h"
-#include "walk.h"
+#include "visit.h"
 
 #define MAX_THREADS 64
 
 /* What the threads share. */
 struct check {
-	struct zr_walk *walk;
+	struct zr_visit *visit;
 	bool missing_is_error;
 	struct zr_progress progress;
 
-	pthread_mutex_t lock;      /* guards what follows */
-	struct zr_files *files;    /* the array that is handed out; one reference */
-	struct zr_present present; /* of it */
-	uint64_t object, cell;     /* in it, that nobody has taken yet */
-	uint64_t nobjects;         /* that are to be looked at */
-	char *path;                /* owned: of it */
-	int error;                 /* nothing more is to be had */
+	pthread_mutex_t lock;   /* guards what follows */
+	struct zr_files *files; /* the array that is handed out; one reference */
+	const struct zr_present *present; /* of it */
+	uint64_t object, cell;            /* in it, that nobody has taken yet */
+	uint64_t nobjects;                /* that are to be looked at */
+	char *path;                       /* owned: of it */
+	int error;                        /* nothing more is to be had */
 	uint64_t arrays, chunks, bytes, damaged, unread, unreadable;
 };
 
@@ -47,13 +46,8 @@ struct cell {
 static int check_array(struct check *c, const struct zr_step *s)
 {
 	struct zr_source *src = zr_files_source(s->files);
-	struct zr_err err = {0};
-	int r = zr_present_load(src->store, src->path, src->array, &src->grid,
-	                        &c->present, &err);
 
-	if (r < 0) {
-		zr_error("array '/%s': its chunks cannot be listed: %s", src->path,
-		         err.code ? err.text : strerror(-r));
+	if (zr_source_list(src, &c->present) < 0) {
 		c->unreadable++;
 		return 0;
 	}
@@ -63,7 +57,7 @@ static int check_array(struct check *c, const struct zr_step *s)
 	c->files = zr_files_ref(s->files);
 	c->object = c->cell = 0;
 	c->nobjects =
-		c->missing_is_error ? src->grid.nobjects : zr_present_count(&c->present);
+		c->missing_is_error ? src->grid.nobjects : zr_present_count(c->present);
 	return c->path ? 0 : -ENOMEM;
 }
 
@@ -74,9 +68,8 @@ static int check_next_array(struct check *c)
 	int r;
 
 	zr_files_unref(ZR_TAKE(c->files));
-	zr_present_done(&c->present);
 	while (!c->files) {
-		r = zr_walk_next(c->walk, &s);
+		r = zr_visit_next(c->visit, &s);
 		if (r <= 0)
 			return r;
 		if (s.error < 0 || zr_files_why(s.files))
@@ -97,7 +90,7 @@ static bool check_next_cell(struct check *c, struct cell *ret)
 	while (c->object < c->nobjects) {
 		uint64_t object = c->missing_is_error
 		                          ? c->object
-		                          : zr_present_nth(&c->present, c->object);
+		                          : zr_present_nth(c->present, c->object);
 
 		while (c->cell < g->cells_per_object) {
 			ret->number = zr_grid_nth_cell(g, object, c->cell++);
@@ -137,17 +130,17 @@ static void check_tell(struct check *c)
 	pthread_mutex_lock(&c->lock);
 	if (c->files)
 		zr_progress_show(&c->progress,
-		                 "/%s: %" PRIu64 " of %" PRIu64 "; %" PRIu64
-		                 " arrays, %.1f GiB, %" PRIu64 " damaged",
-		                 c->path, c->object, c->nobjects, c->arrays,
-		                 (double)c->bytes / (1 << 30), c->damaged);
+		                 "/%s: %.0f %% (array %" PRIu64 "; %.1f GiB, %" PRIu64
+		                 " damaged)",
+		                 c->path, 100.0 * (double)c->object / (double)c->nobjects,
+		                 c->arrays, (double)c->bytes / (1 << 30), c->damaged);
 	pthread_mutex_unlock(&c->lock);
 }
 
 static void check_cell(struct check *c, const struct cell *cell)
 {
 	struct zr_chunk *chunk = NULL;
-	int r = zr_source_get(zr_files_source(cell->files), cell->number, &chunk);
+	int r = zr_source_scan(zr_files_source(cell->files), cell->number, &chunk);
 
 	pthread_mutex_lock(&c->lock);
 	if (r == 0) {
@@ -229,14 +222,13 @@ static int check_run(struct check *c, struct zr_engine *e, const char *path,
 
 	if (r < 0)
 		return r;
-	c->walk = zr_walk_new(e->tree, &from, path);
-	if (!c->walk)
+	c->visit = zr_visit_new(e->tree, &from, path);
+	if (!c->visit)
 		return zr_err_set(reterr, -ENOMEM, "out of memory");
 	check_all(c);
 	zr_progress_hide(&c->progress);
-	zr_walk_free(c->walk);
+	zr_visit_free(c->visit);
 	zr_files_unref(c->files);
-	zr_present_done(&c->present);
 	free(c->path);
 	if (c->error < 0)
 		return zr_err_set(reterr, c->error, "%s", strerror(-c->error));

@@ -12,9 +12,8 @@
 
 #include "engine.h"
 #include "log.h"
-#include "present.h"
 #include "utf8.h"
-#include "walk.h"
+#include "visit.h"
 
 #define WRITE_AT ((size_t)64 << 10) /* bytes of output that are kept back */
 
@@ -29,17 +28,14 @@ struct ls {
 /* How many of an array's objects are stored: *ret_count; false: that is not known. */
 static bool count_stored(struct ls *l, struct zr_source *s, uint64_t *ret_count)
 {
-	ZR_CLEANUP(zr_present_done) struct zr_present p = {0};
-	struct zr_err err = {0};
-	int r = zr_present_load(s->store, s->path, s->array, &s->grid, &p, &err);
+	const struct zr_present *p;
 
-	if (r < 0) {
-		zr_error("array '/%s': its chunks cannot be listed: %s", s->path,
-		         err.code ? err.text : strerror(-r));
+	if (zr_source_list(s, &p) < 0) {
 		l->failed = true;
+		return false;
 	}
-	*ret_count = p.count;
-	return r == 0 && !p.all;
+	*ret_count = p->count;
+	return !p->all;
 }
 
 /* --- lines -----------------------------------------------------------------------------
@@ -329,18 +325,18 @@ static int ls_flush(struct ls *l)
 
 static int ls_run(struct ls *l, const char *path, struct zr_err *reterr)
 {
-	ZR_CLEANUP(zr_walk_freep) struct zr_walk *walk = NULL;
+	ZR_CLEANUP(zr_visit_freep) struct zr_visit *visit = NULL;
 	struct zr_place from;
 	struct zr_step s;
 	int r = zr_cmd_find(l->engine, path, &from, reterr);
 
 	if (r < 0)
 		return r;
-	walk = zr_walk_new(l->engine->tree, &from, path);
-	r = walk ? 1 : -ENOMEM;
+	visit = zr_visit_new(l->engine->tree, &from, path);
+	r = visit ? 1 : -ENOMEM;
 	zr_buf_adds(&l->out, l->json ? "[\n" : "");
 	while (r > 0) {
-		r = zr_walk_next(walk, &s);
+		r = zr_visit_next(visit, &s);
 		if (r <= 0)
 			break;
 		l->failed |= s.error < 0;

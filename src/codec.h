@@ -106,6 +106,19 @@ ZR_MUST_CHECK int zr_codecs_add_cast(struct zr_codecs *c, const char *name,
                                      const struct zr_numtype *decoded,
                                      const struct zr_numtype *stored,
                                      struct zr_err *reterr);
+/*
+ * categorize: integers to texts, 0 to the empty one, k to labels[k - 1] (copied). The
+ * texts come out as vlen-utf8 has them or, with utf32_size > 0, in so many bytes of
+ * UTF-32 each. -EOPNOTSUPP when that would be too much.
+ */
+struct zr_label {
+	const void *data; /* UTF-8 */
+	size_t len;
+};
+ZR_MUST_CHECK int zr_codecs_add_categorize(struct zr_codecs *chain, const char *name,
+                                           const struct zr_numtype *code,
+                                           const struct zr_label *labels, size_t n,
+                                           uint64_t utf32_size, bool big);
 /* bitround: nothing to do when decoding; there for its name. */
 ZR_MUST_CHECK int zr_codecs_add_nothing(struct zr_codecs *c, const char *name);
 

@@ -42,7 +42,8 @@ unsigned int zr_type_swap_unit(const struct zr_type *t)
 
 bool zr_type_is_variable(const struct zr_type *t)
 {
-	return t->kind == ZR_STRING || t->kind == ZR_VBYTES || t->kind == ZR_JSON;
+	return t->kind == ZR_STRING || t->kind == ZR_VBYTES || t->kind == ZR_JSON ||
+	       t->kind == ZR_LIST;
 }
 
 bool zr_type_has_order(const struct zr_type *t)
@@ -117,7 +118,7 @@ static char numpy_letter(const struct zr_type *t)
 		[ZR_FLOAT] = 'f',     [ZR_COMPLEX] = 'c', [ZR_UTF32] = 'U',
 		[ZR_CHARS] = 'S',     [ZR_RAW] = 'V',     [ZR_DATETIME] = 'M',
 		[ZR_TIMEDELTA] = 'm', [ZR_STRUCT] = 'V',  [ZR_STRING] = 'O',
-		[ZR_VBYTES] = 'O',    [ZR_JSON] = 'O',
+		[ZR_VBYTES] = 'O',    [ZR_JSON] = 'O',    [ZR_LIST] = 'O',
 	};
 	bool unknown = false;
 

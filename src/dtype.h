@@ -37,6 +37,8 @@ enum zr_kind {
 	ZR_VBYTES,    /* variable length: opaque. Likewise */
 	ZR_JSON, /* item of a v2 json2 chunk, 's' + UTF-8 or 'j' + compact JSON. Likewise
 	          */
+	ZR_LIST, /* variable length: packed numbers or times, of the type of the one field
+	          * that it has. Likewise */
 };
 
 enum zr_float {
@@ -92,7 +94,7 @@ struct zr_type {
 	uint32_t scale;    /* likewise: 1 to 2^31-1 */
 	uint64_t size;     /* bytes of one element in a decoded chunk; variable length:
 	                    * sizeof(struct zr_item) */
-	uint32_t nfields;  /* ZR_STRUCT */
+	uint32_t nfields;  /* ZR_STRUCT; ZR_LIST: 1 */
 	struct zr_field *fields; /* owned, in declared order */
 };
 

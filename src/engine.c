@@ -4,6 +4,8 @@
 #include <errno.h>
 
 #include "cache.h"
+#include "index.h"
+#include "log.h"
 #include "request.h"
 #include "store.h"
 
@@ -31,6 +33,15 @@ int zr_engine_new(struct zr_store *store, const struct zr_opts *opts,
 	}
 	*ret = e;
 	return 0;
+}
+
+void zr_engine_use_index(struct zr_engine *e, const struct zr_opts *opts)
+{
+	struct zr_err err = {0};
+
+	if (!opts->index_off &&
+	    zr_index_open(opts->index_dir, opts->store, &e->env.index, &err) < 0)
+		zr_warning("sizes are not kept for the next mount: %s", err.text);
 }
 
 int zr_engine_start(struct zr_engine *e)
@@ -69,6 +80,7 @@ void zr_engine_free(struct zr_engine *e)
 	zr_tree_free(e->tree);
 	zr_gate_free(e->env.gate);
 	zr_cache_free(e->env.cache);
+	zr_index_free(e->env.index);
 	zr_store_unref(e->env.store);
 	free(e);
 }

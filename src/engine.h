@@ -30,11 +30,15 @@ struct zr_engine {
 ZR_MUST_CHECK int zr_engine_new(struct zr_store *store, const struct zr_opts *opts,
                                 struct zr_engine **ret, struct zr_err *reterr);
 
+/* Keeps sizes on disk, unless opts say not to; a failure is logged. Before anything but
+ * the tree's names is looked at. */
+void zr_engine_use_index(struct zr_engine *e, const struct zr_opts *opts);
+
 /* Makes queue and gate, before anything but the tree's names is looked at. -ENOMEM. */
 ZR_MUST_CHECK int zr_engine_start(struct zr_engine *e);
 
-/* Opens opts->store, and does both. A wait for a size has no end then: that is for
- * readers of a mount, who cannot see why nothing comes. */
+/* Opens opts->store, and does what a verb needs: without an index. A wait for a size has
+ * no end then: that is for readers of a mount, who cannot see why nothing comes. */
 ZR_MUST_CHECK int zr_engine_open(const struct zr_opts *opts, struct zr_engine **ret,
                                  struct zr_err *reterr);
 

@@ -65,15 +65,53 @@ static struct zr_doc doc_of(const struct zr_buf *b, bool there)
 	                       .len = b->len};
 }
 
-static int load_meta(struct zr_files *f)
+/* What is left of version 2 after a migration. */
+static int find_older(struct zr_files *f)
+{
+	enum zr_doc_file d =
+		f->meta.kind == ZR_NODE_ARRAY ? ZR_DOC_ZARRAY : ZR_DOC_ZGROUP;
+	ZR_CLEANUP(zr_freep) char *key = zr_files_key(f->path, zr_files_doc_name(d));
+	struct zr_stat st;
+
+	if (!key)
+		return -ENOMEM;
+	f->has_older = zr_store_stat(f->env->store, key, &st, NULL) == 0;
+	return 0;
+}
+
+static int load_v3(struct zr_files *f, const struct zr_buf *text)
+{
+	int r = zr_meta_parse_v3(doc_of(text, true), &f->meta);
+
+	return r < 0 ? r : find_older(f);
+}
+
+/* What the text of the array depends on besides its chunks. */
+static void note_documents(struct zr_files *f, const struct zr_buf *const *bytes,
+                           size_t n, const struct timespec *born)
+{
+	struct zr_index_of of = {.path = f->path,
+	                         .docs = bytes,
+	                         .ndocs = n,
+	                         .render = &f->env->render,
+	                         .missing_is_error = f->env->missing_is_error};
+	struct zr_index_id id;
+
+	zr_index_id(f->env->index, &of, &id);
+	zr_recall_init(&f->recall, &id, born);
+}
+
+static int load_meta(struct zr_files *f, const struct timespec *born)
 {
 	ZR_CLEANUP(zr_buf_done)
 	struct zr_buf v3 = {0}, zgroup = {0}, zarray = {0}, zattrs = {0};
 	struct zr_err why = {0};
 	int r = read_doc(f, ZR_DOC_ZARR_JSON, &v3, &why);
 
-	if (r == 0 && !why.code && f->has_doc[ZR_DOC_ZARR_JSON])
-		return zr_meta_parse_v3(doc_of(&v3, true), &f->meta);
+	if (r == 0 && !why.code && f->has_doc[ZR_DOC_ZARR_JSON]) {
+		note_documents(f, (const struct zr_buf *[]){&v3}, 1, born);
+		return load_v3(f, &v3);
+	}
 	if (r == 0 && !why.code)
 		r = read_doc(f, ZR_DOC_ZARRAY, &zarray, &why);
 	if (r == 0)
@@ -88,6 +126,7 @@ static int load_meta(struct zr_files *f)
 	}
 	if (!f->has_doc[ZR_DOC_ZARRAY] && !f->has_doc[ZR_DOC_ZGROUP])
 		return 0; /* a plain directory */
+	note_documents(f, (const struct zr_buf *[]){&zgroup, &zarray, &zattrs}, 3, born);
 	return zr_meta_parse_v2(doc_of(&zgroup, f->has_doc[ZR_DOC_ZGROUP]),
 	                        doc_of(&zarray, f->has_doc[ZR_DOC_ZARRAY]),
 	                        doc_of(&zattrs, f->has_doc[ZR_DOC_ZATTRS]), &f->meta);
@@ -140,6 +179,29 @@ static bool *find_indexed(struct zr_files *f)
 	return indexed;
 }
 
+/* The sizes, as far as they are known: from an earlier life, or from the index on disk.
+ */
+static int load_sizes(struct zr_files *f, const bool *indexed)
+{
+	ZR_CLEANUP(zr_freep) uint64_t *sizes = calloc(f->nfiles, sizeof(*sizes));
+	const uint64_t *known = f->known.count == f->nfiles ? f->known.sizes : NULL;
+
+	if (!sizes)
+		return -ENOMEM;
+	if (zr_recall_sizes(&f->recall, &f->source, f->nfiles, sizes)) {
+		if (!known)
+			known = sizes;
+		else if (memcmp(known, sizes, f->nfiles * sizeof(*sizes)) != 0)
+			zr_recall_renounce(&f->recall);
+	}
+	f->sizes = zr_sizes_new(&f->source, f->measure, indexed, f->env->queue,
+	                        f->env->size_wait, known);
+	if (!f->sizes)
+		return -ENOMEM;
+	zr_sizes_recall(f->sizes, &f->recall);
+	return 0;
+}
+
 static int load_array(struct zr_files *f, uint64_t owner)
 {
 	ZR_CLEANUP(zr_freep) bool *indexed = NULL;
@@ -165,10 +227,7 @@ static int load_array(struct zr_files *f, uint64_t owner)
 	r = check_length(f, indexed);
 	if (r < 0 || f->meta.why.code)
 		return r;
-	f->sizes = zr_sizes_new(&f->source, f->measure, indexed, f->env->queue,
-	                        f->env->size_wait,
-	                        f->known.count == f->nfiles ? f->known.sizes : NULL);
-	return f->sizes ? 0 : -ENOMEM;
+	return load_sizes(f, indexed);
 }
 
 static void files_free(struct zr_files *f)
@@ -192,17 +251,19 @@ int zr_files_load(const struct zr_env *env, const char *path, uint64_t owner,
                   const struct zr_known_sizes *known, struct zr_files **ret)
 {
 	struct zr_files *f = calloc(1, sizeof(*f));
+	struct timespec born;
 	int r;
 
 	if (!f)
 		return -ENOMEM;
+	clock_gettime(CLOCK_REALTIME, &born);
 	atomic_init(&f->refs, 1);
 	pthread_mutex_init(&f->lock, NULL);
 	atomic_init(&f->held, 0);
 	f->env = env;
 	f->known = *known;
 	f->path = strdup(path);
-	r = f->path ? load_meta(f) : -ENOMEM;
+	r = f->path ? load_meta(f, &born) : -ENOMEM;
 	if (r == 0 && f->meta.array && !f->meta.why.code)
 		r = load_array(f, owner);
 	if (r < 0) {
@@ -236,6 +297,11 @@ bool zr_files_is_group(const struct zr_files *f)
 const char *zr_files_why(const struct zr_files *f)
 {
 	return f->meta.why.code ? f->meta.why.text : NULL;
+}
+
+bool zr_files_has_older(const struct zr_files *f)
+{
+	return f->has_older;
 }
 
 struct zr_source *zr_files_source(struct zr_files *f)

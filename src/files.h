@@ -53,6 +53,7 @@ enum zr_doc_file {
 #define ZR_ENTRY_BITS 21
 #define ZR_ENTRY_DOC (((uint32_t)1 << ZR_ENTRY_BITS) - 64)
 
+struct zr_index;
 struct zr_queue;
 
 /* What all arrays of a mount share. Borrowed by each. */
@@ -61,6 +62,7 @@ struct zr_env {
 	struct zr_cache *cache;
 	struct zr_gate *gate;
 	struct zr_queue *queue;
+	struct zr_index *index; /* NULL: nothing is kept on disk */
 	struct zr_render_opts render;
 	unsigned int size_wait; /* seconds */
 	bool missing_is_error;
@@ -95,6 +97,9 @@ bool zr_files_is_group(const struct zr_files *f);
 
 /* One line: why the node cannot be shown; NULL if it can. */
 const char *zr_files_why(const struct zr_files *f);
+
+/* Whether documents of version 2 lie beside the zarr.json that is shown. */
+bool zr_files_has_older(const struct zr_files *f);
 
 /* What an array's records are and where they come from; NULL if the node is none, or
  * cannot be shown. Borrowed, valid as long as the zr_files. */

@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include "files.h"
+#include "recall.h"
 
 struct made_view {
 	uint32_t id; /* entry and tree */
@@ -30,12 +31,14 @@ struct zr_files {
 	char *path;
 	struct zr_meta meta;
 	bool has_doc[ZR_NDOCS];
+	bool has_older; /* beside its zarr.json */
 	uint64_t doc_size[ZR_NDOCS];
 
 	/* Of an array that can be shown; else `sizes` is NULL. */
 	struct zr_layout layout;
 	struct zr_source source;
 	struct zr_measure *measure;
+	struct zr_recall recall; /* guarded by the lock of sizes */
 	struct zr_sizes *sizes;
 	uint32_t nfiles; /* text files, as zr_measure numbers them */
 

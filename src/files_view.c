@@ -82,7 +82,7 @@ static int view_leaf(struct zr_files *f, enum zr_tree_form tree, uint32_t leaf,
 	int r;
 
 	if (tree == ZR_TREE_TEXT && (variable || !o->fixed_text)) {
-		*ret = zr_view_new_text(&f->source, f->sizes, leaf,
+		*ret = zr_view_new_text(&f->source, f->sizes, leaf, c,
 		                        zr_line_new_text(&f->layout, leaf, o), &header);
 		return *ret ? 0 : -ENOMEM;
 	}
@@ -91,7 +91,7 @@ static int view_leaf(struct zr_files *f, enum zr_tree_form tree, uint32_t leaf,
 	r = tree == ZR_TREE_NPY ? zr_npy_leaf(f->meta.array, c, &header) : 0;
 	if (r < 0)
 		return r;
-	*ret = zr_view_new_bin(&f->source,
+	*ret = zr_view_new_bin(&f->source, c,
 	                       tree == ZR_TREE_TEXT ? zr_bin_new_text(&f->layout, leaf, o)
 	                                            : zr_bin_new_leaf(&f->layout, leaf),
 	                       &header);
@@ -107,7 +107,8 @@ static int view_packed(struct zr_files *f, enum zr_tree_form tree, struct zr_vie
 
 	if (r < 0)
 		return r;
-	*ret = zr_view_new_bin(&f->source, zr_bin_new_record(&a->type), &header);
+	*ret = zr_view_new_bin(&f->source, f->layout.levels, zr_bin_new_record(&a->type),
+	                       &header);
 	return *ret ? 0 : -ENOMEM;
 }
 
@@ -120,16 +121,16 @@ static int view_records(struct zr_files *f, enum zr_tree_form tree, uint32_t lev
 
 	if (tree == ZR_TREE_TEXT) {
 		*ret = zr_view_new_text(
-			&f->source, f->sizes, file,
+			&f->source, f->sizes, file, &f->layout.levels[level],
 			zr_line_new_json(a, &f->layout, level, &f->env->render), &header);
 	} else if (level == 0 && tree == ZR_TREE_CSV) {
 		int r = zr_csv_header(a, &f->layout, &header);
 
 		if (r < 0)
 			return r;
-		*ret = zr_view_new_text(&f->source, f->sizes, file + f->layout.nlevels,
-		                        zr_line_new_csv(a, &f->layout, &f->env->render),
-		                        &header);
+		*ret = zr_view_new_text(
+			&f->source, f->sizes, file + f->layout.nlevels, f->layout.levels,
+			zr_line_new_csv(a, &f->layout, &f->env->render), &header);
 	} else if (level == 0 && tree != ZR_TREE_ZARR && f->layout.is_struct) {
 		return view_packed(f, tree, ret);
 	} else {

@@ -294,17 +294,6 @@ static int fill_field(const struct zr_field *f, const json_t *v,
 	return is_nothing(v) ? 0 : refuse(where, v, "is not understood", reterr);
 }
 
-/* Appends a text as UTF-8; what is no Unicode scalar becomes U+FFFD. */
-static void add_scalars(struct zr_buf *ret, const struct zr_buf *text)
-{
-	for (size_t at = 0; at < text->len;) {
-		uint32_t cp = next_code_point(text, &at);
-		uint8_t out[4];
-
-		zr_buf_add(ret, out, zr_utf8_encode(zr_is_scalar(cp) ? cp : 0xfffd, out));
-	}
-}
-
 static int fill_text(const json_t *v, struct zr_buf *ret)
 {
 	ZR_CLEANUP(zr_buf_done) struct zr_buf text = {0};
@@ -313,7 +302,7 @@ static int fill_text(const json_t *v, struct zr_buf *ret)
 	r = zr_json_string(v, &text);
 	if (r < 0)
 		return r;
-	add_scalars(ret, &text);
+	zr_json_add_scalars(ret, text.data, text.len);
 	return zr_buf_check(ret);
 }
 
@@ -328,6 +317,11 @@ static int fill_variable(const struct zr_type *t, const json_t *v, struct zr_buf
 		if (t->kind == ZR_JSON)
 			zr_buf_addc(ret, 's');
 		return zr_buf_check(ret);
+	}
+	if (t->kind == ZR_LIST) {
+		bool empty = json_is_string(v) && json_string_length(v) == 0;
+
+		return empty ? 0 : refuse(NULL, v, "is no empty list", reterr);
 	}
 	if (t->kind == ZR_VBYTES) {
 		r = read_bytes(v, SIZE_MAX, ret);

@@ -574,6 +574,7 @@ int zr_fs_new(struct zr_store *store, const struct zr_opts *opts,
 		zr_fs_free(fs);
 		return r;
 	}
+	zr_engine_use_index(fs->engine, opts);
 	fs->tree = fs->engine->tree;
 	*ret = fs;
 	return 0;

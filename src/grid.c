@@ -36,8 +36,8 @@ void zr_grid_init(struct zr_grid *g, const struct zr_array *a)
 		g->cell[k] = zr_array_bottom(a)->chunk[k];
 		g->object[k] = a->levels[0].chunk[k];
 		g->per_object[k] = g->object[k] / g->cell[k];
-		g->cells_per_object *= g->per_object[k];
 		g->cells[k] = ceil_div(g->shape[k], g->cell[k]);
+		g->cells_per_object *= ZR_MIN(g->per_object[k], g->cells[k]);
 		g->objects[k] = ceil_div(g->shape[k], g->object[k]);
 		g->nobjects *= g->objects[k];
 	}
@@ -102,10 +102,12 @@ uint64_t zr_grid_object(const struct zr_grid *g, const uint64_t at[ZR_MAX_DIMS])
 
 uint64_t zr_grid_nth_cell(const struct zr_grid *g, uint64_t object, uint64_t nth)
 {
-	uint64_t at[ZR_MAX_DIMS], inner[ZR_MAX_DIMS], cell = 0;
+	uint64_t at[ZR_MAX_DIMS], inner[ZR_MAX_DIMS], counts[ZR_MAX_DIMS], cell = 0;
 
+	for (uint32_t k = 0; k < g->ndim; k++)
+		counts[k] = ZR_MIN(g->per_object[k], g->cells[k]);
 	zr_grid_object_at(g, object, at);
-	grid_split(g->ndim, g->per_object, nth, inner);
+	grid_split(g->ndim, counts, nth, inner);
 	for (uint32_t k = 0; k < g->ndim; k++) {
 		uint64_t i = at[k] * g->per_object[k] + inner[k];
 

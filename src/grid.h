@@ -32,7 +32,8 @@ struct zr_grid {
 	uint64_t objects[ZR_MAX_DIMS];    /* how many along each axis */
 	uint64_t nobjects;                /* product; 0 when the array has no records */
 	uint64_t per_object[ZR_MAX_DIMS]; /* cells in an object along each axis */
-	uint64_t cells_per_object;        /* product */
+	uint64_t cells_per_object; /* at most: those of an object that begins where the
+	                            * array does. A shard may be larger than the array */
 };
 
 void zr_grid_init(struct zr_grid *g, const struct zr_array *a);
@@ -61,7 +62,7 @@ void zr_grid_object_at(const struct zr_grid *g, uint64_t object,
 uint64_t zr_grid_object(const struct zr_grid *g, const uint64_t at[ZR_MAX_DIMS]);
 
 /*
- * Number of the `nth` cell (C order, 0 to cells_per_object - 1) of an object;
+ * Number of the `nth` cell (0 to cells_per_object - 1, in C order) of an object;
  * UINT64_MAX when that cell lies outside the array.
  */
 uint64_t zr_grid_nth_cell(const struct zr_grid *g, uint64_t object, uint64_t nth);

@@ -37,7 +37,7 @@ int zr_items_decode(enum zr_kind kind, struct zr_buf *own_bytes, uint64_t n,
 
 	*own_bytes = (struct zr_buf){0};
 	if (kind == ZR_JSON)
-		return zr_err_set(reterr, -EOPNOTSUPP, "json2 is not supported");
+		return zr_items_decode_json2(&text, n, ret_items, ret_text, reterr);
 	if (text.len < 4)
 		return zr_err_set(reterr, -EUCLEAN, "no count of items");
 	if (zr_load_u32(text.data, false) != n)
@@ -53,5 +53,19 @@ int zr_items_decode(enum zr_kind kind, struct zr_buf *own_bytes, uint64_t n,
 	*ret_items = items;
 	*ret_text = text;
 	items = text = (struct zr_buf){0};
+	return 0;
+}
+
+int zr_items_check_lists(const struct zr_buf *items, uint64_t size, struct zr_err *reterr)
+{
+	const struct zr_item *item = (const struct zr_item *)items->data;
+
+	for (size_t i = 0; i < items->len / sizeof(*item); i++)
+		if (item[i].len % size != 0)
+			return zr_err_set(
+				reterr, -EUCLEAN,
+				"item %zu has %llu bytes, its elements %llu each", i,
+				(unsigned long long)item[i].len,
+				(unsigned long long)size);
 	return 0;
 }

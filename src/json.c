@@ -206,51 +206,107 @@ int zr_json_parse(const char *text, size_t len, const char *const *skip, json_t 
 	return 0;
 }
 
+/* Moves behind a string of a checked text; its inside. */
+static struct zr_json_slice skip_string(struct zr_scan *s)
+{
+	size_t from = ++s->at, end;
+
+	while (s->at < s->len && s->text[s->at] != '"')
+		s->at += s->text[s->at] == '\\' ? 2 : 1;
+	end = ZR_MIN(s->at, s->len);
+	s->at = ZR_MIN(end + 1, s->len);
+	return (struct zr_json_slice){(const char *)s->text + from, end - from};
+}
+
 /* Moves behind a value of a checked text. */
 static void skip_value(struct zr_scan *s)
 {
 	size_t depth = 0;
-	struct zr_token t;
 
 	do {
 		int c = zr_scan_peek(s);
 
-		if (c < 0 || (c == '"' && zr_scan_string(s, &t) < 0))
+		if (c < 0)
 			return;
-		if (c == '"')
+		if (c == '"') {
+			skip_string(s);
 			continue;
+		}
 		depth += c == '{' || c == '[';
 		depth -= c == '}' || c == ']';
 		s->at++;
 	} while (depth > 0 || (s->at < s->len && !strchr(",]} \t\n\r", s->text[s->at])));
 }
 
-struct zr_json_slice zr_json_member(const char *text, size_t len, const char *key)
+struct zr_json_walk zr_json_walk(const char *text, size_t len)
 {
 	struct zr_scan s = {.text = (const uint8_t *)text, .len = len};
-	struct zr_json_slice found = {0};
+	int c;
 
 	scan_start(&s);
-	if (zr_scan_peek(&s) != '{')
-		return found;
-	do {
-		struct zr_token t;
-		size_t from;
+	c = zr_scan_peek(&s);
+	return (struct zr_json_walk){.text = text,
+	                             .len = len,
+	                             .at = c == '{' || c == '[' ? s.at : len,
+	                             .object = c == '{'};
+}
 
-		s.at++;
+bool zr_json_next(struct zr_json_walk *w, struct zr_json_slice *ret_key,
+                  struct zr_json_slice *ret_value)
+{
+	struct zr_scan s = {
+		.text = (const uint8_t *)w->text, .len = w->len, .at = w->at + 1};
+	struct zr_json_slice key = {0};
+	size_t from;
+	int c;
+
+	if (w->at >= w->len || strchr("}]", w->text[w->at]))
+		return false;
+	zr_scan_space(&s);
+	c = zr_scan_peek(&s);
+	w->at = w->len;
+	if (c < 0 || c == '}' || c == ']')
+		return false;
+	if (w->object) {
+		if (c != '"')
+			return false;
+		key = skip_string(&s);
 		zr_scan_space(&s);
-		if (zr_scan_peek(&s) != '"' || zr_scan_string(&s, &t) < 0)
-			break;
+		s.at++; /* the colon */
 		zr_scan_space(&s);
-		if (zr_scan_peek(&s) != ':')
-			break;
-		s.at++;
-		zr_scan_space(&s);
-		from = s.at;
-		skip_value(&s);
-		if (zr_token_is(&t, key))
-			found = (struct zr_json_slice){text + from, s.at - from};
-		zr_scan_space(&s);
-	} while (zr_scan_peek(&s) == ',');
+	}
+	from = s.at;
+	skip_value(&s);
+	*ret_value = (struct zr_json_slice){w->text + from, s.at - from};
+	if (ret_key)
+		*ret_key = key;
+	zr_scan_space(&s);
+	w->at = s.at;
+	return true;
+}
+
+void zr_json_members(const char *text, size_t len, const char *const *keys,
+                     struct zr_json_slice *ret)
+{
+	struct zr_json_walk w = zr_json_walk(text, len);
+	struct zr_json_slice name, value;
+
+	for (size_t i = 0; keys[i]; i++)
+		ret[i] = (struct zr_json_slice){0};
+	while (w.object && zr_json_next(&w, &name, &value)) {
+		struct zr_token t = {.p = (const uint8_t *)name.data, .len = name.len};
+
+		for (size_t i = 0; keys[i]; i++)
+			if (zr_token_is(&t, keys[i]))
+				ret[i] = value;
+	}
+}
+
+struct zr_json_slice zr_json_member(const char *text, size_t len, const char *key)
+{
+	const char *const keys[] = {key, NULL};
+	struct zr_json_slice found;
+
+	zr_json_members(text, len, keys, &found);
 	return found;
 }

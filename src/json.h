@@ -40,6 +40,36 @@ ZR_MUST_CHECK int zr_json_check(const char *text, size_t len, struct zr_err *ret
  * checked before. {NULL, 0} if it is no object or has no such member. */
 struct zr_json_slice zr_json_member(const char *text, size_t len, const char *key);
 
+/* Likewise of several members, in one pass over the text. keys: NULL-terminated; ret: one
+ * for each of them. */
+void zr_json_members(const char *text, size_t len, const char *const *keys,
+                     struct zr_json_slice *ret);
+
+/* Walks through the members of an object or the elements of a list, whose text was
+ * checked before, without parsing them: one pass over the text in all. */
+struct zr_json_walk {
+	const char *text; /* borrowed */
+	size_t len;
+	size_t at; /* the bracket or comma in front of the next one */
+	bool object;
+};
+
+struct zr_json_walk zr_json_walk(const char *text, size_t len);
+
+/* The next one; false when there is none, at once for what is neither object nor list.
+ * *ret_key (may be NULL): the inside of the member's name as written, for
+ * zr_json_unescape(); of an element {NULL, 0}. */
+bool zr_json_next(struct zr_json_walk *w, struct zr_json_slice *ret_key,
+                  struct zr_json_slice *ret_value);
+
+/* The bytes that the inside of a checked string stands for, as zr_json_string() gives
+ * them; never more than were written, so that `out` may be where it lies. Returns how
+ * many. */
+size_t zr_json_unescape(struct zr_json_slice inside, char *out);
+
+/* Appends n of those bytes; what is no UTF-8 (lone surrogates) becomes U+FFFD. */
+void zr_json_add_scalars(struct zr_buf *ret, const void *text, size_t n);
+
 /*
  * Parse a value. Members of the *top-level* object that `skip` (NULL-terminated; may be
  * NULL) names are checked but left out. -EINVAL as above, and for nesting beyond

@@ -26,9 +26,19 @@ int zr_scan_fail(struct zr_scan *s, const char *cause)
 
 void zr_scan_space(struct zr_scan *s)
 {
-	while (s->at < s->len && s->text[s->at] <= ' ' && s->text[s->at] != '\0' &&
-	       strchr(" \t\n\r", s->text[s->at]))
+	while (s->at < s->len && (s->text[s->at] == ' ' || s->text[s->at] == '\n' ||
+	                          s->text[s->at] == '\t' || s->text[s->at] == '\r'))
 		s->at++;
+}
+
+#define ALL(byte) (UINT64_C(0x0101010101010101) * (uint8_t)(byte))
+
+/* Whether one of eight bytes is beyond ASCII, a control character, or one of "\\. */
+static bool any_special(const uint8_t *p)
+{
+	uint64_t w = zr_load_u64(p, false), quote = w ^ ALL('"'), slash = w ^ ALL('\\');
+
+	return (w | (w - ALL(0x20)) | (quote - ALL(1)) | (slash - ALL(1))) & ALL(0x80);
 }
 
 static int hex_digit(uint8_t c)
@@ -129,11 +139,16 @@ int zr_scan_string(struct zr_scan *s, struct zr_token *t)
 {
 	*t = (struct zr_token){.p = s->text + ++s->at};
 	while (s->at < s->len) {
-		uint8_t c = s->text[s->at];
+		uint8_t c;
 		uint32_t cp;
 		unsigned int n;
 		int r;
 
+		while (s->len - s->at >= 8 && !any_special(s->text + s->at))
+			s->at += 8;
+		if (s->at == s->len)
+			break;
+		c = s->text[s->at];
 		if (c == '"') {
 			t->len = (size_t)(s->text + s->at++ - t->p);
 			return 0;
@@ -277,4 +292,19 @@ bool zr_token_is(const struct zr_token *t, const char *name)
 		at += n;
 	}
 	return at == len;
+}
+
+size_t zr_json_unescape(struct zr_json_slice inside, char *out)
+{
+	const uint8_t *p = (const uint8_t *)inside.data, *end = p + inside.len;
+	char *to = out;
+
+	while (p < end) {
+		uint8_t c[4];
+		unsigned int n = unescape(&p, end, c);
+
+		memcpy(to, c, n);
+		to += n;
+	}
+	return (size_t)(to - out);
 }

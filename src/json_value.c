@@ -2,9 +2,8 @@
 #include "json_impl.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
 
+#include "number.h"
 #include "utf8.h"
 
 static uint8_t hex_digit(char c)
@@ -80,6 +79,28 @@ int zr_json_get(const json_t *object, const char *name, size_t len, const json_t
 	return 0;
 }
 
+void zr_json_add_scalars(struct zr_buf *ret, const void *text, size_t n)
+{
+	const uint8_t *p = (const uint8_t *)text;
+
+	for (size_t at = 0; at < n;) {
+		size_t good = at;
+		uint32_t cp;
+		unsigned int len;
+
+		do {
+			len = zr_utf8_decode(p + good, n - good, &cp);
+			good += len;
+		} while (len > 0 && good < n);
+		zr_buf_add(ret, p + at, good - at);
+		at = good;
+		if (at < n) { /* a lone surrogate, which is three bytes */
+			zr_buf_adds(ret, "\xef\xbf\xbd");
+			at += ZR_MIN((size_t)3, n - at);
+		}
+	}
+}
+
 static void put_text(struct zr_buf *ret, const uint8_t *p, size_t n)
 {
 	static const char from[] = "\b\f\n\r\t\"\\", to[] = "bfnrt\"\\";
@@ -109,73 +130,14 @@ static void put_text(struct zr_buf *ret, const uint8_t *p, size_t n)
 	zr_buf_addc(ret, '"');
 }
 
-/* Adds one to the last digit. */
-static void digits_up(char *buf)
-{
-	char *p = strchr(buf, 'e');
-
-	while (p-- > buf) {
-		if (*p == '.')
-			continue;
-		if (*p != '9') {
-			++*p;
-			return;
-		}
-		*p = '0';
-	}
-}
-
-/* Shortest digits that read back to v, as "d.ddde+xx". */
-static void shortest(double v, char buf[40])
-{
-	/* Up to 15 digits always survive, so a search from there finds the least, but not
-	 * among the subnormal numbers. */
-	int digits = fabs(v) < 0x1p-1022 ? 1 : 15;
-
-	for (; digits < 17; digits++) {
-		snprintf(buf, 40, "%.*e", digits - 1, v);
-		if (strtod(buf, NULL) == v)
-			return;
-		/* Above a power of two the spacing is twice that below: the nearest
-		 * decimal below may miss where the one above does not. */
-		digits_up(buf);
-		if (strtod(buf, NULL) == v)
-			return;
-	}
-	snprintf(buf, 40, "%.16e", v);
-}
-
 static void put_real(struct zr_buf *ret, double v)
 {
-	char buf[40], digit[24];
-	char *e, *p = digit;
-	int n, exponent;
+	char text[ZR_DECIMAL_MAX_LEN];
+	uint64_t bits;
 
-	shortest(v, buf);
-	e = strchr(buf, 'e');
-	exponent = atoi(e + 1);
-	for (const char *s = buf; s < e; s++)
-		if (*s >= '0' && *s <= '9')
-			*p++ = *s;
-	while (p > digit + 1 && p[-1] == '0')
-		p--;
-	n = (int)(p - digit);
-
-	if (signbit(v))
-		zr_buf_addc(ret, '-');
-	if (exponent < -4 || exponent >= 16) {
-		zr_buf_addc(ret, digit[0]);
-		if (n > 1)
-			zr_buf_addc(ret, '.');
-		zr_buf_add(ret, digit + 1, (size_t)n - 1);
-		zr_buf_addf(ret, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
-		return;
-	}
-	for (int i = ZR_MIN(exponent, 0); i < ZR_MAX(n, exponent + 2); i++) {
-		zr_buf_addc(ret, i < 0 || i >= n ? '0' : digit[i]);
-		if (i == exponent)
-			zr_buf_addc(ret, '.');
-	}
+	memcpy(&bits, &v, sizeof(bits));
+	zr_buf_add(ret, text,
+	           (size_t)(zr_put_decimal(text, zr_shortest_f64(bits)) - text));
 }
 
 static int put_string(struct zr_buf *ret, const json_t *v, const char *key)

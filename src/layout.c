@@ -173,3 +173,14 @@ void zr_layout_done(struct zr_layout *l)
 	free(l->leaves);
 	*l = (struct zr_layout){0};
 }
+
+uint64_t zr_column_extent(const struct zr_column *c)
+{
+	uint64_t bytes = c->type->size;
+
+	if (c->count == 0)
+		return 0;
+	for (uint32_t i = 0; i < c->naxes; i++)
+		bytes += (c->axes[i].count - 1) * c->axes[i].stride;
+	return bytes;
+}

@@ -58,3 +58,7 @@ void zr_layout_done(struct zr_layout *l);
 
 /* The axes of a field's own sub-array: f->ndim entries. */
 void zr_field_axes(const struct zr_field *f, struct zr_axis *ret);
+
+/* Bytes of a record from the column's first element to the end of its last one; 0 when it
+ * has none. */
+uint64_t zr_column_extent(const struct zr_column *c);

@@ -33,9 +33,9 @@ static void tune_process(void)
 	/* Chunks come and go: each large block is a mapping of its own, which goes back
 	 * to the system when it is freed. (By itself glibc raises the threshold to the
 	 * size of what was freed last, and keeps such blocks in its heaps.) */
-	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_MMAP_THRESHOLD, 2 << 20);
 	/* The buffer of a reply is smaller, and the next one is needed at once. */
-	mallopt(M_TRIM_THRESHOLD, 8 << 20);
+	mallopt(M_TRIM_THRESHOLD, 4 << 20);
 	/* Up to a hundred threads wait for a store; as many heaps would be waste. */
 	mallopt(M_ARENA_MAX, 4);
 

@@ -86,33 +86,34 @@ static int read_names(struct zr_array *a, const struct zr_meta *m, const json_t 
 
 /* --- documents --------------------------------------------------------------------- */
 
-/* Bytes of a document besides the members that are not parsed. */
-static size_t parsed_len(struct zr_doc doc, const char *const *skip)
-{
-	size_t len = doc.len;
+/* Members of a document that are not parsed. */
+enum { MEMBER_ATTRIBUTES, MEMBER_CONSOLIDATED, NMEMBERS };
+static const char *const unparsed[] = {"attributes", "consolidated_metadata", NULL};
 
-	for (; *skip; skip++)
-		len -= zr_json_member(doc.data, doc.len, *skip).len;
-	return len;
-}
-
-/* Parses a document, whatever it is, without its attributes. */
-static int parse_document(struct zr_doc doc, json_t **ret, struct zr_err *reterr)
+/* Parses a document, whatever it is, but for those. */
+static int parse_document(struct zr_doc doc, json_t **ret,
+                          struct zr_json_slice ret_members[NMEMBERS],
+                          struct zr_err *reterr)
 {
-	static const char *const skip[] = {"attributes", "consolidated_metadata", NULL};
 	struct zr_err why = {0};
+	size_t len = doc.len;
 	int r;
 
 	if (doc.len > ZR_MAX_METADATA)
 		return zr_err_set(reterr, -EOPNOTSUPP, "larger than %zu MiB",
 		                  ZR_MAX_METADATA >> 20);
 	r = zr_json_check(doc.data, doc.len, &why);
-	if (r >= 0 && parsed_len(doc, skip) > ZR_MAX_PARSED)
+	if (r >= 0) {
+		zr_json_members(doc.data, doc.len, unparsed, ret_members);
+		for (size_t i = 0; i < NMEMBERS; i++)
+			len -= ret_members[i].len;
+	}
+	if (r >= 0 && len > ZR_MAX_PARSED)
 		return zr_err_set(reterr, -EOPNOTSUPP,
 		                  "larger than %zu MiB besides attributes",
 		                  ZR_MAX_PARSED >> 20);
 	if (r >= 0)
-		r = zr_json_parse(doc.data, doc.len, skip, ret, &why);
+		r = zr_json_parse(doc.data, doc.len, unparsed, ret, &why);
 	if (r < 0 && r != -ENOMEM)
 		return zr_err_set(reterr, r, "not valid JSON: %s", why.text);
 	return r;
@@ -135,12 +136,12 @@ static int read_v3(struct zr_doc doc, struct zr_meta *m, struct zr_err *reterr)
 {
 	ZR_CLEANUP(json_decrefp) json_t *v = NULL;
 	ZR_CLEANUP(array_unrefp) struct zr_array *a = NULL;
-	struct zr_json_slice attributes;
+	struct zr_json_slice members[NMEMBERS];
 	const char *type;
 	char shown[ZR_SHOWN];
 	int r;
 
-	r = parse_document(doc, &v, reterr);
+	r = parse_document(doc, &v, members, reterr);
 	if (r < 0)
 		return r;
 	if (!json_is_object(v))
@@ -149,8 +150,8 @@ static int read_v3(struct zr_doc doc, struct zr_meta *m, struct zr_err *reterr)
 	type = json_string_value(json_object_get(v, "node_type"));
 	if (!type)
 		return zr_err_set(reterr, -EINVAL, "member 'node_type' is missing");
-	attributes = zr_json_member(doc.data, doc.len, "attributes");
-	r = set_attributes(m, attributes.data, attributes.len);
+	r = set_attributes(m, members[MEMBER_ATTRIBUTES].data,
+	                   members[MEMBER_ATTRIBUTES].len);
 	if (r < 0)
 		return r;
 	if (strcmp(type, "array") == 0)
@@ -185,6 +186,7 @@ static int read_v2(struct zr_doc zgroup, struct zr_doc zarray, struct zr_doc zat
 {
 	ZR_CLEANUP(json_decrefp) json_t *v = NULL;
 	ZR_CLEANUP(array_unrefp) struct zr_array *a = NULL;
+	struct zr_json_slice members[NMEMBERS];
 	struct zr_err why = {0};
 	char shown[ZR_SHOWN];
 	int r;
@@ -199,7 +201,7 @@ static int read_v2(struct zr_doc zgroup, struct zr_doc zarray, struct zr_doc zat
 			                                 why.text);
 	}
 	*ret_name = zarray.data ? ".zarray" : ".zgroup";
-	r = parse_document(zarray.data ? zarray : zgroup, &v, reterr);
+	r = parse_document(zarray.data ? zarray : zgroup, &v, members, reterr);
 	if (r < 0)
 		return r;
 	r = set_attributes(m, zattrs.data, zattrs.len);

@@ -360,8 +360,8 @@ static const struct {
 	{"msgpack2", ZR_CODEC_REFUSED, NULL, NULL},
 	{"msgpack", ZR_CODEC_REFUSED, NULL, NULL},
 	{"json", ZR_CODEC_REFUSED, NULL, NULL},
-	{"vlen-array", ZR_CODEC_REFUSED, NULL, NULL},
-	{"categorize", ZR_CODEC_REFUSED, NULL, NULL},
+	{"vlen-array", ZR_CODEC_OBJECT, NULL, NULL},
+	{"categorize", ZR_CODEC_CATEGORIZE, NULL, NULL},
 	{"pcodec", ZR_CODEC_REFUSED, NULL, NULL},
 	{"zfpy", ZR_CODEC_REFUSED, NULL, NULL},
 	{"blosc2", ZR_CODEC_REFUSED, NULL, NULL},
@@ -429,7 +429,8 @@ enum zr_codec_class zr_codec_class_v3(const char *name)
 
 	if (id) {
 		k = zr_codec_class_v2(id);
-		return k == ZR_CODEC_OBJECT ? ZR_CODEC_REFUSED : k;
+		return k == ZR_CODEC_OBJECT || k == ZR_CODEC_CATEGORIZE ? ZR_CODEC_REFUSED
+		                                                        : k;
 	}
 	for (size_t i = 0; i < ZR_COUNT(core); i++)
 		if (strcmp(core[i].name, name) == 0)

@@ -10,6 +10,7 @@
  *   meta_type_v2.c    dtype
  *   meta_chain.c      codecs of v3: levels, transpositions, byte order
  *   meta_codec.c      one codec of a chain, v3 and numcodecs
+ *   meta_categorize.c the codec of v2 that holds texts
  *   meta_names.c      names of codecs, for schema.json
  *   meta_read.c       members, with a clear line when they are not as they must be
  *   fill.c            fill_value by type
@@ -127,15 +128,16 @@ enum zr_codec_class {
 	ZR_CODEC_UNKNOWN,
 	ZR_CODEC_REFUSED, /* known, not supported */
 	ZR_CODEC_PICKLE,
-	ZR_CODEC_OBJECT,    /* v2: objects to bytes */
-	ZR_CODEC_TRANSPOSE, /* v3 */
-	ZR_CODEC_ARRAY,     /* array to array, each element by itself */
-	ZR_CODEC_SEQUENCE,  /* array to array, depends on the order of elements */
-	ZR_CODEC_BYTES,     /* v3, array to bytes */
-	ZR_CODEC_VLEN,      /* v3, array to bytes */
-	ZR_CODEC_SHARD,     /* v3, array to bytes */
-	ZR_CODEC_CHECKSUM,  /* bytes to bytes, 4 bytes more */
-	ZR_CODEC_STREAM,    /* bytes to bytes */
+	ZR_CODEC_OBJECT,     /* v2: objects to bytes */
+	ZR_CODEC_CATEGORIZE, /* v2: texts, objects or not, to integers */
+	ZR_CODEC_TRANSPOSE,  /* v3 */
+	ZR_CODEC_ARRAY,      /* array to array, each element by itself */
+	ZR_CODEC_SEQUENCE,   /* array to array, depends on the order of elements */
+	ZR_CODEC_BYTES,      /* v3, array to bytes */
+	ZR_CODEC_VLEN,       /* v3, array to bytes */
+	ZR_CODEC_SHARD,      /* v3, array to bytes */
+	ZR_CODEC_CHECKSUM,   /* bytes to bytes, 4 bytes more */
+	ZR_CODEC_STREAM,     /* bytes to bytes */
 };
 
 enum zr_codec_class zr_codec_class_v3(const char *name);
@@ -152,6 +154,10 @@ struct zr_codec_env {
 ZR_MUST_CHECK int zr_codec_append(struct zr_codecs *c, const char *name,
                                   const json_t *conf, struct zr_codec_env *env,
                                   struct zr_err *reterr);
+
+/* meta_categorize.c: appends a categorize. objects: to those of dtype '|O'. */
+ZR_MUST_CHECK int zr_categorize_append(struct zr_codecs *c, const json_t *conf,
+                                       bool objects, struct zr_err *reterr);
 
 /* The refusal of a codec that is not for this place. */
 ZR_MUST_CHECK int zr_codec_refuse(enum zr_codec_class k, const json_t *name,

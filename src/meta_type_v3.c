@@ -222,7 +222,7 @@ static int type_field(struct zr_type_build *b, const json_t *v, unsigned int dep
 	struct zr_buf text = {0};
 	struct zr_where here;
 	const json_t *name = NULL, *type = NULL;
-	char at[ZR_SHOWN];
+	char at[ZR_SHOWN], shown[ZR_SHOWN];
 	int r;
 
 	r = field_parts(b, v, where, &name, &type);
@@ -239,9 +239,11 @@ static int type_field(struct zr_type_build *b, const json_t *v, unsigned int dep
 	if (r < 0)
 		return r;
 	if (zr_type_is_variable(&f.type))
-		return zr_err_set(b->reterr, -EINVAL,
-		                  "%sa data type of variable length inside of a struct",
-		                  zr_where_show(&here, at));
+		return zr_err_set(
+			b->reterr, -EINVAL,
+			"%sdata type %s has a variable length, which a field of a "
+			"struct cannot have",
+			zr_where_show(&here, at), zr_meta_show(type, shown));
 	return zr_struct_add(b, t, &f, &here);
 }
 

@@ -34,6 +34,54 @@ static int check_pickle(const json_t *doc, struct zr_err *reterr)
 	return 0;
 }
 
+/* Of json2: what its text is written in. */
+static int check_encoding(const json_t *codec, struct zr_err *reterr)
+{
+	static const char *const known[] = {"utf-8", "utf8", "ascii", "us-ascii"};
+	const json_t *v = json_object_get(codec, "encoding");
+	const char *word = v ? json_string_value(v) : known[0];
+	char shown[ZR_SHOWN];
+
+	for (size_t i = 0; word && i < ZR_COUNT(known); i++)
+		if (strcasecmp(word, known[i]) == 0)
+			return 0;
+	return zr_err_set(reterr, -EOPNOTSUPP,
+	                  "filter 'json2': encoding %s is not supported",
+	                  zr_meta_show(v, shown));
+}
+
+/* vlen-array: lists of what has a text without tabs and commas. */
+static int read_lists(struct zr_array *a, const json_t *codec, struct zr_err *reterr)
+{
+	ZR_CLEANUP(zr_type_done)
+	struct zr_type t = {.kind = ZR_LIST, .size = sizeof(struct zr_item)};
+	const json_t *v = json_object_get(codec, "dtype");
+	struct zr_type *item;
+	char shown[ZR_SHOWN];
+	int r;
+
+	t.fields = calloc(1, sizeof(*t.fields));
+	if (!t.fields)
+		return -ENOMEM;
+	t.nfields = 1;
+	t.fields[0].count = 1;
+	item = &t.fields[0].type;
+	if (!v)
+		return zr_err_set(reterr, -EINVAL, "filter 'vlen-array' without a dtype");
+	r = zr_meta_type_v2(v, item, NULL);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0 || (item->kind != ZR_BOOL && item->kind != ZR_INT &&
+	              item->kind != ZR_UINT && item->kind != ZR_FLOAT &&
+	              item->kind != ZR_DATETIME && item->kind != ZR_TIMEDELTA))
+		return zr_err_set(reterr, -EOPNOTSUPP,
+		                  "filter 'vlen-array' of %s is not supported",
+		                  zr_meta_show(v, shown));
+	a->type = t;
+	t = (struct zr_type){0};
+	return 0;
+}
+
 /* |O: what the objects are is told by the first filter. */
 static int read_objects(struct zr_array *a, const json_t *filters, struct zr_err *reterr)
 {
@@ -46,16 +94,18 @@ static int read_objects(struct zr_array *a, const json_t *filters, struct zr_err
 		return zr_err_set(
 			reterr, -EINVAL,
 			"dtype '|O' without a filter that makes bytes of objects");
-	if (k != ZR_CODEC_OBJECT)
+	if (k != ZR_CODEC_OBJECT && k != ZR_CODEC_CATEGORIZE)
 		return zr_codec_refuse(k == ZR_CODEC_UNKNOWN || k == ZR_CODEC_REFUSED
 		                               ? k
 		                               : ZR_CODEC_BYTES,
 		                       id, "dtype '|O': filter", reterr);
-	a->type = (struct zr_type){.kind = is_codec(first, "vlen-utf8")    ? ZR_STRING
-	                                   : is_codec(first, "vlen-bytes") ? ZR_VBYTES
-	                                                                   : ZR_JSON,
+	if (is_codec(first, "vlen-array"))
+		return read_lists(a, first, reterr);
+	a->type = (struct zr_type){.kind = is_codec(first, "vlen-bytes") ? ZR_VBYTES
+	                                   : is_codec(first, "json2")    ? ZR_JSON
+	                                                                 : ZR_STRING,
 	                           .size = sizeof(struct zr_item)};
-	return 0;
+	return a->type.kind == ZR_JSON ? check_encoding(first, reterr) : 0;
 }
 
 static int read_type(struct zr_array *a, const json_t *doc, const json_t *filters,
@@ -73,8 +123,9 @@ static int read_type(struct zr_array *a, const json_t *doc, const json_t *filter
 	return zr_meta_type_v2(v, &a->type, reterr);
 }
 
+/* objects: those that the codec leaves are. */
 static int append(struct zr_codecs *chain, const json_t *codec, const char *what,
-                  struct zr_err *reterr)
+                  bool objects, struct zr_err *reterr)
 {
 	const json_t *id = codec_id(codec);
 	enum zr_codec_class k;
@@ -82,6 +133,8 @@ static int append(struct zr_codecs *chain, const json_t *codec, const char *what
 	if (!id)
 		return zr_err_set(reterr, -EINVAL, "%s without an id", what);
 	k = zr_codec_class_v2(json_string_value(id));
+	if (k == ZR_CODEC_CATEGORIZE)
+		return zr_categorize_append(chain, codec, objects, reterr);
 	if (k != ZR_CODEC_ARRAY && k != ZR_CODEC_SEQUENCE && k != ZR_CODEC_CHECKSUM &&
 	    k != ZR_CODEC_STREAM)
 		return zr_codec_refuse(k, id, what, reterr);
@@ -103,16 +156,20 @@ static int read_codecs(struct zr_array *a, const json_t *doc, const json_t *filt
 		return zr_err_set(reterr, -EOPNOTSUPP,
 		                  "%zu filters are not supported, only less than %d", n,
 		                  ZR_MAX_CODECS);
-	/* The first filter of objects is what the elements' kind stands for. */
-	for (size_t i = zr_type_is_variable(&a->type) ? 1 : 0; i < n; i++) {
-		r = append(a->levels[0].codecs, json_array_get(filters, i), "filter",
-		           reterr);
+	for (size_t i = 0; i < n; i++) {
+		const json_t *f = json_array_get(filters, i);
+		bool objects = i == 0 && zr_type_is_variable(&a->type);
+
+		/* The first filter of objects is what the elements' kind stands for. */
+		if (objects && !is_codec(f, "categorize"))
+			continue;
+		r = append(a->levels[0].codecs, f, "filter", objects, reterr);
 		if (r < 0)
 			return r;
 	}
 	if (json_is_null(compressor))
 		return 0;
-	return append(a->levels[0].codecs, compressor, "compressor", reterr);
+	return append(a->levels[0].codecs, compressor, "compressor", false, reterr);
 }
 
 static int read_order(struct zr_array *a, const json_t *doc, struct zr_err *reterr)

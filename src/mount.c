@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "buf.h"
+#include "store.h"
 
 /* libfuse takes "/dev/fd/N" for a mount that is made already: mount.fuse3 does that for
  * its option drop_privileges. */
@@ -86,13 +87,33 @@ static int mount_absolute(const char *path, char **ret, struct zr_err *reterr)
 	return 0;
 }
 
+/* Of a store, which may be a node in an archive. */
+static int mount_absolute_store(const char *path, char **ret, struct zr_err *reterr)
+{
+	ZR_CLEANUP(zr_freep) char *file = NULL;
+	ZR_CLEANUP(zr_freep) char *node = NULL;
+	ZR_CLEANUP(zr_freep) char *absolute = NULL;
+	int r = zr_store_split(path, &file, &node);
+
+	if (r < 0)
+		return zr_err_set(reterr, r, "'%s': %s", path, strerror(-r));
+	r = mount_absolute(file, &absolute, reterr);
+	if (r < 0)
+		return r;
+	if (asprintf(ret, "%s%s%s", absolute, *node ? "/" : "", node) < 0) {
+		*ret = NULL;
+		return zr_err_set(reterr, -ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
 int zr_mount_check(const struct zr_opts *o, struct zr_mount *ret, struct zr_err *reterr)
 {
 	ZR_CLEANUP(zr_mount_done)
 	struct zr_mount m = {.is_fd = mount_is_fd(o->mountpoint)};
 	int r;
 
-	r = mount_absolute(o->store, &m.store, reterr);
+	r = mount_absolute_store(o->store, &m.store, reterr);
 	if (r < 0)
 		return r;
 	if (m.is_fd) {

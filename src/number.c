@@ -1,6 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "number.h"
 
+/* See number.h. */
+#define FIXED(digits) ((uint64_t)(digits) << 32)
+#define CARRY(digits, power) (((uint64_t)(digits) << 32) + ((uint64_t)1 << 32) - (power))
+
+const uint64_t zr_digits_by_bit[32] = {
+	FIXED(1),       FIXED(1),          FIXED(1),
+	CARRY(1, 10),   FIXED(2),          FIXED(2),
+	CARRY(2, 100),  FIXED(3),          FIXED(3),
+	CARRY(3, 1000), FIXED(4),          FIXED(4),
+	FIXED(4),       CARRY(4, 10000),   FIXED(5),
+	FIXED(5),       CARRY(5, 100000),  FIXED(6),
+	FIXED(6),       CARRY(6, 1000000), FIXED(7),
+	FIXED(7),       FIXED(7),          CARRY(7, 10000000),
+	FIXED(8),       FIXED(8),          CARRY(8, 100000000),
+	FIXED(9),       FIXED(9),          CARRY(9, 1000000000),
+	FIXED(10),      FIXED(10),
+};
+
 const uint64_t zr_powers_of_10[20] = {
 	1,
 	10,

@@ -29,6 +29,23 @@ static inline unsigned int zr_u64_len(uint64_t v)
 	return guess + ((v | 1) >= zr_powers_of_10[guess]);
 }
 
+/*
+ * The same for 32 bits, where one addition does it: entry k, for numbers whose highest
+ * bit is k, is such that the sum carries into bit 32 as often as there are digits. Let
+ * d be the digits of 2^k: (d << 32) + 2^32 - 10^d, or d << 32 where all of them have d.
+ */
+extern const uint64_t zr_digits_by_bit[32];
+
+static inline unsigned int zr_u32_len(uint32_t v)
+{
+	return (unsigned int)((v + zr_digits_by_bit[31 - __builtin_clz(v | 1)]) >> 32);
+}
+
+static inline unsigned int zr_i32_len(int32_t v)
+{
+	return (v < 0) + zr_u32_len(v < 0 ? -(uint32_t)v : (uint32_t)v);
+}
+
 /* Of -2^63 too. */
 static inline uint64_t zr_magnitude(int64_t v)
 {

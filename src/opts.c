@@ -59,6 +59,14 @@ static const struct opt opts_table[] = {
          "how long a program may be kept waiting for the size\n"
          "of a text file (default 30; 0: not at all)",
          0},
+	{"index", "on|off", zr_opts_set_word, AT(index), 0,
+         "keep the sizes of text files on disk, so that the\n"
+         "next mount knows them (the default), or do not",
+         0},
+	{"index_dir", "DIR", zr_opts_set_string, AT(o.index_dir), 0,
+         "where (default: zarrfs in $XDG_CACHE_HOME, ~/.cache\n"
+         "or, for root, /var/cache); only you may write to it",
+         0},
 
 	{.help = "Owner and access:"},
 	{"uid", "N", zr_opts_set_number, AT(o.uid), NO_OWNER - 1,
@@ -386,6 +394,7 @@ int zr_opts_parse(int argc, char **argv, struct zr_opts *ret, struct zr_err *ret
 
 	p.o.missing_is_error = p.missing;
 	p.o.render.fixed_text = p.text;
+	p.o.index_off = p.index;
 	opts_set_trees(&p);
 	p.o.render.nonfinite = p.nonfinite ? ZR_NONFINITE_STRING : ZR_NONFINITE_NULL;
 	p.o.fuse_opts = (char *)ZR_TAKE(p.fuse.data);
@@ -413,6 +422,7 @@ void zr_opts_done(struct zr_opts *o)
 		free(o->paths[i]);
 	free(o->paths);
 	free(o->log_file);
+	free(o->index_dir);
 	free(o->fuse_opts);
 	*o = (struct zr_opts){0};
 }

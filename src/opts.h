@@ -53,6 +53,8 @@ struct zr_opts {
 	uint64_t cache_bytes;   /* cache=SIZE, 256 MiB by default, at least 1 MiB */
 	unsigned int size_wait; /* seconds, 30 by default; 0: never wait */
 	char *log_file;         /* log=FILE */
+	bool index_off;         /* index=off */
+	char *index_dir;        /* index_dir=DIR; NULL: the usual place */
 	enum zr_tree_form view; /* view=FORM: what the mount's root is; text by default */
 	unsigned int views;     /* views=LIST: the trees in it, bits 1 << enum
 	                         * zr_tree_form; all others by default, none with view= */

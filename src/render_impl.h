@@ -39,8 +39,10 @@ typedef void (*zr_measure_fn)(const struct zr_value *v, const uint8_t *p, uint64
 struct zr_value {
 	zr_put_fn put;
 	zr_measure_fn measure;
-	zr_put_fn inner; /* of a sole cell: what writes it unless it is empty */
-	uint64_t size;   /* bytes of one element */
+	zr_put_fn inner;   /* of a sole cell: what writes it unless it is empty */
+	zr_put_fn element; /* of a list: what writes its elements, which all else is of */
+	zr_measure_fn measure_element;
+	uint64_t size; /* bytes of one element */
 	enum zr_kind kind;
 	enum zr_float flt;
 	enum zr_unit unit;
@@ -71,6 +73,8 @@ char *zr_csv_put_sole(const struct zr_value *v, const uint8_t *p, uint64_t strid
 /* Whether a line of CSV is a single cell. */
 bool zr_csv_is_sole(const struct zr_array *a, const struct zr_layout *l);
 zr_measure_fn zr_measure_of(const struct zr_type *t);
+/* render_list.c: makes the value of an element that of a list. */
+void zr_list_init(struct zr_value *v, enum zr_form form);
 
 /* Lengths of n runs of elements: of `count` elements each, `step` bytes apart. */
 void zr_measure_elements(const struct zr_value *v, const uint8_t *p, uint64_t step,

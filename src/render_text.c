@@ -266,6 +266,7 @@ zr_put_fn zr_text_put(const struct zr_type *t)
 	case ZR_JSON:
 		return text_jsons;
 	case ZR_STRUCT:
+	case ZR_LIST:
 		break;
 	}
 	return NULL;

@@ -13,6 +13,7 @@ static bool value_may_be_empty(const struct zr_type *t)
 	case ZR_STRING:
 	case ZR_VBYTES:
 	case ZR_JSON:
+	case ZR_LIST:
 		return true;
 	case ZR_RAW:
 		return t->size == 0;
@@ -37,6 +38,14 @@ static zr_put_fn value_put(const struct zr_type *t, enum zr_form form)
 void zr_value_init(struct zr_value *v, const struct zr_type *t, enum zr_form form,
                    const struct zr_render_opts *o, char sep)
 {
+	if (t->kind == ZR_LIST) {
+		/* In CSV too it is what the text file shows. */
+		if (form == ZR_FORM_CSV)
+			form = ZR_FORM_TEXT;
+		zr_value_init(v, &t->fields[0].type, form, o, sep);
+		zr_list_init(v, form);
+		return;
+	}
 	*v = (struct zr_value){
 		.put = value_put(t, form),
 		.measure = zr_measure_of(t),
@@ -110,6 +119,8 @@ uint64_t zr_value_max(const struct zr_value *v, enum zr_form form)
 {
 	bool json = form == ZR_FORM_JSON;
 
+	if (v->element)
+		return UINT64_MAX;
 	switch (v->kind) {
 	case ZR_BOOL:
 		return json ? 5 : 1;
@@ -136,6 +147,7 @@ uint64_t zr_value_max(const struct zr_value *v, enum zr_form form)
 	case ZR_STRING:
 	case ZR_VBYTES:
 	case ZR_JSON:
+	case ZR_LIST:
 		break;
 	}
 	return UINT64_MAX;

@@ -106,6 +106,11 @@ static void put_type(struct writer *w, const struct zr_type *t)
 	else
 		zr_buf_adds(w->b, zr_meta_type_name(t));
 	zr_buf_addc(w->b, '"');
+	if (t->kind == ZR_LIST) {
+		zr_buf_adds(w->b, ", \"items\": \"");
+		zr_type_numpy(&t->fields[0].type, t->fields[0].type.big, w->b);
+		zr_buf_addc(w->b, '"');
+	}
 }
 
 /* What is said of a field behind its name, up to its own fields. */

@@ -15,15 +15,19 @@
  * Files are numbered as in render.h (zr_measure): leaves, levels, records.csv. Sizes are
  * those of the records, headers not included.
  *
- * Layer 3. May include blocks.h, chunk.h, render.h, request.h and below.
+ * With an index on disk (recall.h) the pass looks at what is stored instead of reading
+ * it, and ends there if the index holds good.
+ *
+ * Layer 3. May include recall.h, blocks.h, chunk.h, render.h, request.h and below.
  *
  * Memory: borrows source, measure and queue, which must outlive it.
- * Threads: all functions from any thread; one lock, never held while measuring.
+ * Threads: all functions from any thread; one lock, never held during I/O.
  */
 #pragma once
 
 #include "blocks.h"
 #include "chunk.h"
+#include "recall.h"
 #include "render.h"
 
 struct zr_queue;
@@ -39,6 +43,10 @@ struct zr_ticket {
 struct zr_sizes *zr_sizes_new(struct zr_source *source, const struct zr_measure *measure,
                               const bool *indexed, struct zr_queue *queue,
                               unsigned int size_wait, const uint64_t *known);
+/* Where the index on disk comes in: borrowed, and from now on guarded by the lock of
+ * sizes. Before anything is asked. */
+void zr_sizes_recall(struct zr_sizes *s, struct zr_recall *recall);
+
 void zr_sizes_free(struct zr_sizes *s); /* no pass may be running; NULL is allowed */
 
 /* The size if it is known, without starting anything. */
@@ -54,7 +62,7 @@ const uint64_t *zr_sizes_known(struct zr_sizes *s);
  *              on this zr_sizes
  * -ETIMEDOUT   the wait is over
  * -EOVERFLOW   longer than ZR_MAX_FILE
- * -EIO         the store did not answer
+ * -EIO         the store did not answer; -ENOMEM likewise
  */
 ZR_MUST_CHECK int zr_sizes_get(struct zr_sizes *s, uint32_t file,
                                struct zr_ticket *ticket, uint64_t *ret);
@@ -72,6 +80,10 @@ ZR_MUST_CHECK int zr_sizes_locate(struct zr_sizes *s, uint32_t file, uint64_t of
 bool zr_sizes_peek_locate(struct zr_sizes *s, uint32_t file, uint64_t offset,
                           uint64_t *ret_record, uint64_t *ret_offset);
 
+/* Whether the block index was found on disk, but not read in yet: zr_sizes_locate() does
+ * that, and then zr_sizes_agree() has something to compare with. */
+bool zr_sizes_is_recalled(struct zr_sizes *s);
+
 /*
  * Whether the line of `record` may begin at `offset`: false only if the block index knows
  * better. *ret_left: records from there to the next one worth asking for.
@@ -79,12 +91,12 @@ bool zr_sizes_peek_locate(struct zr_sizes *s, uint32_t file, uint64_t offset,
 bool zr_sizes_agree(struct zr_sizes *s, uint32_t file, uint64_t record, uint64_t offset,
                     uint64_t *ret_left);
 
-/* Which objects of the array are stored, once that has been looked up; else NULL. Valid
- * as long as the zr_sizes. */
-const struct zr_present *zr_sizes_present(struct zr_sizes *s);
+/* Text was not as long as it was measured: no index of it shall stay on disk. Blocks on
+ * I/O. */
+void zr_sizes_distrust(struct zr_sizes *s);
 
 /* Whether jobs of a pass are running. */
 bool zr_sizes_busy(struct zr_sizes *s);
 
-/* Bytes that the block index takes. */
+/* Bytes of memory that it takes, what is known of stored chunks included. */
 size_t zr_sizes_bytes(struct zr_sizes *s);

@@ -3,54 +3,8 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-static void store_closep(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-}
-
-/* Every zip archive begins so: with a member, with its end when it has none, or with the
- * mark of a spanned one. */
-static bool store_is_zip(int fd)
-{
-	static const char magic[][5] = {"PK\3\4", "PK\5\6", "PK\7\x8"};
-	char head[4];
-
-	if (zr_store_pread(fd, head, sizeof(head), 0) < 0)
-		return false;
-	for (size_t i = 0; i < ZR_COUNT(magic); i++) {
-		if (memcmp(head, magic[i], sizeof(head)) == 0)
-			return true;
-	}
-	return false;
-}
-
-int zr_store_open(const char *path, bool follow_symlinks, struct zr_store **ret,
-                  struct zr_err *reterr)
-{
-	/* Not O_PATH: what it is must be readable to be of use. */
-	ZR_CLEANUP(store_closep)
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat st;
-	int r;
-
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		r = -errno;
-		return zr_err_set(reterr, r, "%s: %m", path);
-	}
-	if (S_ISDIR(st.st_mode))
-		return zr_store_dir_open(path, follow_symlinks, ret, reterr);
-	if (S_ISREG(st.st_mode) && store_is_zip(fd))
-		return zr_store_zip_open(path, ret, reterr);
-	return zr_err_set(reterr, -EINVAL,
-	                  "%s: not a Zarr store: neither a directory nor a zip archive",
-	                  path);
-}
 
 struct zr_store *zr_store_ref(struct zr_store *s)
 {
@@ -65,25 +19,28 @@ void zr_store_unref(struct zr_store *s)
 }
 
 /* Names come out of metadata too, and must not lead out of the store. */
-static bool store_key_is_valid(const char *key)
+bool zr_store_is_key(const char *key, size_t len)
 {
-	if (!*key)
+	const char *end = key + len;
+
+	if (len == 0)
 		return true;
 	for (;;) {
-		size_t n = strcspn(key, "/");
+		const char *slash = memchr(key, '/', (size_t)(end - key));
+		size_t n = (size_t)((slash ? slash : end) - key);
 
 		if (n == 0 || (n == 1 && key[0] == '.') ||
-		    (n == 2 && key[0] == '.' && key[1] == '.'))
+		    (n == 2 && key[0] == '.' && key[1] == '.') || memchr(key, '\0', n))
 			return false;
-		if (!key[n])
+		if (!slash)
 			return true;
-		key += n + 1;
+		key = slash + 1;
 	}
 }
 
 static int store_check_key(const char *key, struct zr_err *reterr)
 {
-	if (store_key_is_valid(key))
+	if (zr_store_is_key(key, strlen(key)))
 		return 0;
 	return zr_err_set(reterr, -EINVAL, "'%s' cannot be a key of a store", key);
 }

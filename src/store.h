@@ -10,7 +10,8 @@
  * "Not there" (-ENOENT) is a different answer from every other failure.
  *
  * Kinds: a directory (store_dir.c on beneath.h), a zip archive (store_zip.c on
- * archive.h), and whatever a test brings.
+ * archive.h), one of these with what consolidated metadata add (consolidated.c), and
+ * whatever a test brings.
  *
  * Layer 1. May include layer 0.
  *
@@ -75,6 +76,9 @@ struct zr_store {
 
 /*
  * Open what `path` names: a directory, or a zip archive (by its content, not its name).
+ * Where it goes on behind the name of an archive it names a node in it: "x.zip/a/b". A
+ * directory inside of a store is the root of what is opened, as any other is. Copies of
+ * documents in consolidated metadata (consolidated.h) are there once they are learnt.
  * follow_symlinks: links that leave a directory store are followed.
  * One line in reterr on failure, that begins with the path.
  */
@@ -84,6 +88,16 @@ ZR_MUST_CHECK int zr_store_dir_open(const char *path, bool follow_symlinks,
                                     struct zr_store **ret, struct zr_err *reterr);
 ZR_MUST_CHECK int zr_store_zip_open(const char *path, struct zr_store **ret,
                                     struct zr_err *reterr);
+/* With the directory `node` ("" or a key) as root. -ENOENT: there is none. */
+ZR_MUST_CHECK int zr_store_zip_open_node(const char *path, const char *node,
+                                         struct zr_store **ret, struct zr_err *reterr);
+
+/* Takes a path apart: the file or directory it names (owned), and what goes on behind a
+ * file's name (owned; as a key, but for ".."; "" else). -errno: there is no such file. */
+ZR_MUST_CHECK int zr_store_split(const char *path, char **ret_file, char **ret_node);
+
+/* Whether len bytes are a key as described above. */
+bool zr_store_is_key(const char *key, size_t len);
 
 struct zr_store *zr_store_ref(struct zr_store *s);
 void zr_store_unref(struct zr_store *s); /* NULL is allowed */

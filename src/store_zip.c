@@ -282,25 +282,56 @@ static void zip_sort(struct zip_store *z)
 	z->count = n;
 }
 
-/* One folder around everything, and so no node document beside it, is left out: the
- * store was packed from outside. */
-static void zip_strip_folder(struct zip_store *z)
+/* Leaves what lies beneath a directory, and makes that the root. False: there is none. */
+static bool zip_enter(struct zip_store *z, const char *key, size_t len)
 {
-	size_t lo, hi, n, count = 0;
+	size_t lo = zip_lower(z, key, len, '/');
+	size_t hi = zip_lower(z, key, len, '/' + 1), count = 0;
 
-	if (z->count == 0)
-		return;
-	n = strcspn(z->members[0].name, "/");
-	lo = zip_lower(z, z->members[0].name, n, '/');
-	hi = zip_lower(z, z->members[0].name, n, '/' + 1);
-	if (lo > 0 || hi < z->count)
-		return;
-	for (size_t i = 0; i < z->count; i++) {
-		z->members[i].name += n + 1;
-		if (*z->members[i].name)
-			z->members[count++] = z->members[i];
+	if (lo == hi)
+		return false;
+	for (size_t i = lo; i < hi; i++) {
+		z->members[count] = z->members[i];
+		z->members[count].name += len + 1;
+		count += *z->members[count].name != '\0';
 	}
 	z->count = count;
+	return true;
+}
+
+/* One folder around everything, and so no node document beside it, is left out: the
+ * store was packed from outside. Its name, of *ret_len bytes; 0: there is none. */
+static const char *zip_strip_folder(struct zip_store *z, size_t *ret_len)
+{
+	const char *name;
+	size_t n;
+
+	*ret_len = 0;
+	if (z->count == 0)
+		return NULL;
+	name = z->members[0].name;
+	n = strcspn(name, "/");
+	if (zip_lower(z, name, n, '/') > 0 || zip_lower(z, name, n, '/' + 1) < z->count)
+		return NULL;
+	*ret_len = n;
+	zip_enter(z, name, n);
+	return name;
+}
+
+/* From the root of the archive to that of the store. The folder may be named or not. */
+static int zip_find_root(struct zip_store *z, const char *path, const char *node,
+                         struct zr_err *reterr)
+{
+	size_t n;
+	const char *folder = zip_strip_folder(z, &n);
+
+	if (!*node || zip_enter(z, node, strlen(node)))
+		return 0;
+	if (folder && strncmp(node, folder, n) == 0 &&
+	    (!node[n] ||
+	     (node[n] == '/' && zip_enter(z, node + n + 1, strlen(node + n + 1)))))
+		return 0;
+	return zr_err_set(reterr, -ENOENT, "'%s' has no node '%s'", path, node);
 }
 
 static int zip_add(struct zip_store *z, uint64_t index, const char *path,
@@ -341,7 +372,6 @@ static int zip_read_members(struct zip_store *z, const char *path, struct zr_err
 			return r;
 	}
 	zip_sort(z);
-	zip_strip_folder(z);
 	return 0;
 }
 
@@ -362,6 +392,12 @@ static void zip_freep(struct zip_store **z)
 
 int zr_store_zip_open(const char *path, struct zr_store **ret, struct zr_err *reterr)
 {
+	return zr_store_zip_open_node(path, "", ret, reterr);
+}
+
+int zr_store_zip_open_node(const char *path, const char *node, struct zr_store **ret,
+                           struct zr_err *reterr)
+{
 	static const struct zr_store_ops ops = {.get = zip_get,
 	                                        .get_range = zip_get_range,
 	                                        .stat = zip_stat,
@@ -377,6 +413,8 @@ int zr_store_zip_open(const char *path, struct zr_store **ret, struct zr_err *re
 	r = zr_archive_open(path, &z->archive, reterr);
 	if (r == 0)
 		r = zip_read_members(z, path, reterr);
+	if (r == 0)
+		r = zip_find_root(z, path, node, reterr);
 	if (r < 0)
 		return r;
 	*ret = &ZR_TAKE(z)->base;

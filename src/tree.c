@@ -6,25 +6,31 @@
 #include <stdio.h>
 #include <utlist.h>
 
+#include "consolidated.h"
+#include "foreign.h"
 #include "log.h"
+#include "probe.h"
 
 /* Inode number = (node << 24 | tree << 21 | entry) + 1, where the tree at the mount's
  * root and number 0 have changed places, so that the root's is 1. */
 #define TREE_SHIFT ZR_ENTRY_BITS
 #define NODE_SHIFT (ZR_ENTRY_BITS + 3)
 
+#define DATE_SINGLY 32 /* children that are dated one by one, before all are */
 #define FILES_BUDGET ((size_t)16 << 20) /* bytes of parsed documents that are kept */
-#define SEARCH_DEPTH 32      /* how deep a plain directory is searched for nodes */
-#define SEARCH_ENTRIES 10000 /* and how many entries are looked at for it */
 
 struct zr_node {
 	uint64_t id; /* immutable, as is all down to `lock` */
 	struct zr_node *parent;
 	char *path;      /* owned: key of its directory in the store */
 	char *file_name; /* owned */
-	struct timespec mtime;
 
-	pthread_mutex_t lock;      /* one listing or parse at a time; guards `children` */
+	pthread_mutex_t
+		lock; /* one listing or parse at a time; guards `children`, `mtime` */
+	struct timespec mtime;
+	atomic_bool dated;         /* mtime is known and will not change */
+	atomic_size_t undated;     /* children of which it is not */
+	atomic_uint ndated;        /* children that were dated one by one */
 	atomic_bool listed;        /* children are there and will not change */
 	struct zr_node **children; /* owned array, sorted by file name */
 	size_t nchildren;
@@ -39,6 +45,7 @@ struct zr_node {
 struct zr_tree {
 	const struct zr_env *env;
 	struct zr_node *root;
+	atomic_bool told_older; /* that a node has documents of both versions */
 
 	pthread_mutex_t lock;   /* guards what follows */
 	struct zr_node **nodes; /* by id */
@@ -54,8 +61,6 @@ static const char *const tree_names[ZR_NTREES] = {
 	[ZR_TREE_ZARR] = ".zarr",
 };
 
-static const char *const node_docs[] = {"zarr.json", ".zarray", ".zgroup"};
-
 /* --- nodes -----------------------------------------------------------------------------
  */
 
@@ -70,7 +75,7 @@ static void node_free(struct zr_node *n)
 	free(n);
 }
 
-/* A new node with the next number. */
+/* A new node with the next number. mtime NULL: see node_date(). */
 static struct zr_node *node_new(struct zr_tree *t, struct zr_node *parent, char *own_path,
                                 const char *file_name, const struct timespec *mtime)
 {
@@ -85,7 +90,9 @@ static struct zr_node *node_new(struct zr_tree *t, struct zr_node *parent, char 
 	n->parent = parent;
 	n->path = own_path;
 	n->file_name = strdup(file_name);
-	n->mtime = *mtime;
+	if (mtime)
+		n->mtime = *mtime;
+	n->dated = mtime != NULL;
 	pthread_mutex_lock(&t->lock);
 	if (t->nnodes == t->nodes_cap) {
 		size_t cap = t->nodes_cap ? 2 * t->nodes_cap : 64;
@@ -116,67 +123,6 @@ static char *path_below(const char *path, const char *name)
 	                                                                    : below;
 }
 
-/* --- what is a node --------------------------------------------------------------------
- */
-
-/* 1 if the directory holds a node document (*ret_mtime: its time), 0 if not. What stands
- * there under such a name but cannot be read is a document too: a broken one. */
-static int has_document(struct zr_store *store, const char *path,
-                        struct timespec *ret_mtime)
-{
-	for (size_t i = 0; i < ZR_COUNT(node_docs); i++) {
-		ZR_CLEANUP(zr_freep) char *key = path_below(path, node_docs[i]);
-		struct zr_stat st = {0};
-		int r;
-
-		if (!key)
-			return -ENOMEM;
-		r = zr_store_stat(store, key, &st, NULL);
-		if (r == -ENOENT || r == -EISDIR) /* a node may be called zarr.json */
-			continue;
-		if (r == -ENOMEM || r == -EIO || r == -EMFILE || r == -ENFILE)
-			return r;
-		if (r == 0)
-			*ret_mtime = st.mtime;
-		return 1;
-	}
-	return 0;
-}
-
-/* Whether a directory without a document has nodes somewhere below it. The search is
- * bounded; what is too large to be searched is shown. */
-static int leads_to_nodes(struct zr_store *store, const char *path, unsigned int depth,
-                          unsigned int *budget)
-{
-	ZR_CLEANUP(zr_dirlist_done) struct zr_dirlist list = {0};
-	int r;
-
-	if (depth == 0 || *budget == 0)
-		return 1;
-	r = zr_store_list(store, path, &list, NULL);
-	if (r < 0)
-		return r == -ENOMEM || r == -EIO ? r : 0;
-	for (size_t i = 0; i < list.count; i++) {
-		ZR_CLEANUP(zr_freep) char *below = NULL;
-		struct timespec mtime;
-
-		if (*budget == 0)
-			return 1;
-		--*budget;
-		if (!list.entries[i].is_dir)
-			continue;
-		below = path_below(path, list.entries[i].name);
-		if (!below)
-			return -ENOMEM;
-		r = has_document(store, below, &mtime);
-		if (r == 0)
-			r = leads_to_nodes(store, below, depth - 1, budget);
-		if (r != 0)
-			return r;
-	}
-	return 0;
-}
-
 /* --- listing a group
  * -------------------------------------------------------------------- */
 
@@ -186,16 +132,8 @@ static int compare_nodes(const void *a, const void *b)
 	              (*(struct zr_node *const *)b)->file_name);
 }
 
-/* 1: there is a node of that name, or a directory that leads to one. */
-static int is_child(struct zr_tree *t, const char *path, struct timespec *ret_mtime)
-{
-	unsigned int budget = SEARCH_ENTRIES;
-	int r = has_document(t->env->store, path, ret_mtime);
-
-	return r != 0 ? r : leads_to_nodes(t->env->store, path, SEARCH_DEPTH, &budget);
-}
-
-/* Adds the child `name` to `children` if it is one. */
+/* Adds the child `name` to `children` if it is one. Of what consolidated metadata tell
+ * that it is a node the directory is not looked at. */
 static int list_child(struct zr_tree *t, struct zr_node *n, const char *name,
                       struct zr_node **children, size_t *count)
 {
@@ -203,19 +141,71 @@ static int list_child(struct zr_tree *t, struct zr_node *n, const char *name,
 	struct timespec mtime = n->mtime;
 	char file_name[ZR_NAME_MAX + 1];
 	struct zr_node *child;
+	bool known;
 	int r;
 
 	if (!path)
 		return -ENOMEM;
-	r = is_child(t, path, &mtime);
+	known = zr_consolidated_has(t->env->store, path);
+	r = known ? 1 : zr_probe_child(t->env->store, path, &mtime);
 	if (r <= 0)
 		return r;
 	zr_name_escape(name, strlen(name), ZR_NAME_PLAIN, file_name);
-	child = node_new(t, n, ZR_TAKE(path), file_name, &mtime);
+	child = node_new(t, n, ZR_TAKE(path), file_name, known ? NULL : &mtime);
 	if (!child)
 		return -ENOMEM;
 	children[(*count)++] = child;
 	return 0;
+}
+
+/* Finds out mtime, where listing did not: before anybody is shown it. */
+static int node_date(struct zr_tree *t, struct zr_node *n)
+{
+	int r = 0;
+
+	if (atomic_load(&n->dated))
+		return 0;
+	pthread_mutex_lock(&n->lock);
+	if (!atomic_load(&n->dated)) {
+		n->mtime = n->parent->mtime;
+		r = zr_probe_document(t->env->store, n->path, &n->mtime);
+		if (r >= 0) {
+			atomic_store(&n->dated, true);
+			atomic_fetch_sub(&n->parent->undated, 1);
+		}
+	}
+	pthread_mutex_unlock(&n->lock);
+	return ZR_MIN(r, 0);
+}
+
+/* Dates a child that was asked for. Who asks for more than a few asks for all. */
+static int child_date(struct zr_tree *t, struct zr_node *n, struct zr_node *child)
+{
+	int r;
+
+	if (atomic_load(&child->dated))
+		return 0;
+	r = node_date(t, child);
+	if (r < 0 || atomic_fetch_add(&n->ndated, 1) != DATE_SINGLY)
+		return r;
+	for (size_t i = 0; r == 0 && i < n->nchildren; i++)
+		r = node_date(t, n->children[i]);
+	return r;
+}
+
+/* What the group says of the nodes below it. */
+static int node_learn(struct zr_tree *t, const char *path)
+{
+	struct zr_err err = {0};
+	int r = zr_consolidated_learn(t->env->store, path, &err);
+
+	if (r == 0 && err.code)
+		zr_warning("consolidated metadata of group '/%s' is not used: %s", path,
+		           err.text);
+	else if (r < 0)
+		zr_error("consolidated metadata of group '/%s' cannot be read: %s", path,
+		         err.code ? err.text : strerror(-r));
+	return r;
 }
 
 /* With the node's lock held. */
@@ -224,9 +214,12 @@ static int node_list(struct zr_tree *t, struct zr_node *n)
 	ZR_CLEANUP(zr_dirlist_done) struct zr_dirlist list = {0};
 	ZR_CLEANUP(zr_freep) struct zr_node **children = NULL;
 	struct zr_err err = {0};
-	size_t count = 0;
-	int r = zr_store_list(t->env->store, n->path, &list, &err);
+	size_t count = 0, undated = 0;
+	int r = n->parent ? node_learn(t, n->path) : 0; /* the root's: zr_tree_new() */
 
+	if (r < 0)
+		return r == -ENOMEM ? r : -EIO;
+	r = zr_store_list(t->env->store, n->path, &list, &err);
 	if (r < 0) {
 		zr_error("group '/%s' cannot be listed: %s", n->path,
 		         err.code ? err.text : strerror(-r));
@@ -243,6 +236,9 @@ static int node_list(struct zr_tree *t, struct zr_node *n)
 			return r;
 	}
 	qsort(children, count, sizeof(struct zr_node *), compare_nodes);
+	for (size_t i = 0; i < count; i++)
+		undated += !atomic_load(&children[i]->dated);
+	atomic_store(&n->undated, undated);
 	n->children = ZR_TAKE(children);
 	n->nchildren = count;
 	atomic_store(&n->listed, true);
@@ -321,6 +317,10 @@ static int files_load(struct zr_tree *t, struct zr_node *n, struct zr_files **re
 
 	if (r < 0)
 		return r == -ENOMEM ? r : -EIO;
+	if (zr_files_has_older(files) && !atomic_exchange(&t->told_older, true))
+		zr_warning("'/%s' has documents of versions 2 and 3: what zarr.json says "
+		           "is shown, here and wherever that is so",
+		           n->path);
 	pthread_mutex_lock(&t->lock);
 	n->files = zr_files_ref(files);
 	n->bytes = zr_files_bytes(files);
@@ -350,7 +350,9 @@ int zr_tree_files(struct zr_tree *t, struct zr_node *node, struct zr_files **ret
 bool zr_tree_ready(struct zr_tree *t, struct zr_node *node)
 {
 	struct zr_files *files = zr_tree_peek(t, node);
-	bool ready = files && (!zr_files_is_group(files) || atomic_load(&node->listed));
+	bool ready = files &&
+	             (!zr_files_is_group(files) ||
+	              (atomic_load(&node->listed) && atomic_load(&node->undated) == 0));
 
 	zr_files_unref(files);
 	return ready;
@@ -369,13 +371,12 @@ int zr_tree_new(const struct zr_env *env, struct zr_tree **ret, struct zr_err *r
 		return -ENOMEM;
 	t->env = env;
 	pthread_mutex_init(&t->lock, NULL);
-	r = is_child(t, "", &mtime);
+	r = zr_foreign_check(env->store, reterr);
 	if (r == 0)
-		r = zr_err_set(
-			reterr, -EINVAL,
-			"not a Zarr store: it has no zarr.json, .zgroup or .zarray, nor "
-			"has any directory in it");
-	if (r > 0) {
+		r = node_learn(t, "");
+	if (r == 0)
+		r = zr_probe_root(env->store, &mtime, reterr);
+	if (r == 0) {
 		t->root = node_new(t, NULL, strdup(""), "", &mtime);
 		r = t->root ? 0 : -ENOMEM;
 	}
@@ -447,7 +448,7 @@ struct zr_place zr_tree_parent(const struct zr_tree *t, const struct zr_place *p
 
 struct timespec zr_tree_mtime(const struct zr_node *node)
 {
-	return node->mtime;
+	return atomic_load(&node->dated) ? node->mtime : (struct timespec){0};
 }
 
 /* --- children: the other trees at the root, then entries, then nodes
@@ -547,6 +548,8 @@ int zr_tree_lookup(struct zr_tree *t, const struct zr_place *dir, const char *na
 		r = node_children(t, dir->node);
 		if (r == 0)
 			r = find_node(dir, name, ret);
+		if (r == 0)
+			r = child_date(t, dir->node, ret->place.node);
 	}
 	zr_files_unref(files);
 	return r;

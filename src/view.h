@@ -121,14 +121,28 @@ static inline void zr_view_free(struct zr_view *v)
 		v->ops->free(v);
 }
 
+/* Which bytes of each record a column needs. */
+static inline void zr_view_set_part(const struct zr_column *column,
+                                    const struct zr_source *source, uint64_t *ret_first,
+                                    uint64_t *ret_bytes)
+{
+	*ret_first = column->offset;
+	*ret_bytes = zr_column_extent(column);
+	if (*ret_bytes == 0) { /* no elements: whatever is there does */
+		*ret_first = 0;
+		*ret_bytes = source->array->type.size;
+	}
+}
+
 /* Constructors. NULL: no memory; what is marked own_ is then freed. */
 
-/* file: its number in sizes. header: first bytes of the file, may be empty. */
+/* file: its number in sizes. column: what of the records it shows, all of level 0 for the
+ * whole record. header: first bytes of the file, may be empty. */
 struct zr_view *zr_view_new_text(struct zr_source *source, struct zr_sizes *sizes,
-                                 uint32_t file, struct zr_line *own_line,
-                                 struct zr_buf *own_header);
-struct zr_view *zr_view_new_bin(struct zr_source *source, struct zr_bin *own_bin,
-                                struct zr_buf *own_header);
+                                 uint32_t file, const struct zr_column *column,
+                                 struct zr_line *own_line, struct zr_buf *own_header);
+struct zr_view *zr_view_new_bin(struct zr_source *source, const struct zr_column *column,
+                                struct zr_bin *own_bin, struct zr_buf *own_header);
 struct zr_view *zr_view_new_bytes(struct zr_buf *own_bytes);
 /* The object `key` of the store, whose size was `size`. */
 struct zr_view *zr_view_new_object(struct zr_store *store, const char *key,

@@ -9,12 +9,17 @@
 
 #include "request.h"
 
+/* A longer record is made once, and kept in the cache, not for each read again. */
+#define LONG_RECORD ((uint64_t)1 << 20)
+
 struct bin {
 	struct zr_view view;
 	struct zr_source *source;
-	struct zr_bin *bin;   /* owned */
-	struct zr_buf header; /* owned */
-	uint64_t record_len;  /* bytes of a record in the file; may be 0 */
+	struct zr_bin *bin;    /* owned */
+	struct zr_buf header;  /* owned */
+	uint64_t record_len;   /* bytes of a record in the file; may be 0 */
+	uint64_t first, bytes; /* of a record, that it is made of */
+	uint64_t what;         /* long records, in the cache */
 };
 
 static bool bin_peek_size(struct zr_view *v, uint64_t *ret)
@@ -35,6 +40,11 @@ static int bin_size(struct zr_view *v, struct zr_ticket *ticket, uint64_t *ret)
 	return bin_peek_size(v, ret) ? 0 : -EOVERFLOW;
 }
 
+struct long_record {
+	const struct bin *b;
+	uint64_t first; /* its number in the cell */
+};
+
 /* `n` records of a run, the first of them from byte `skip` on, at most `len` bytes. */
 static int bin_put(struct bin *b, const uint8_t *rec, uint64_t stride, uint64_t n,
                    uint64_t skip, size_t len, uint8_t *out)
@@ -54,34 +64,92 @@ static int bin_put(struct bin *b, const uint8_t *rec, uint64_t stride, uint64_t 
 	                       ZR_MIN(len, (size_t)(b->record_len - skip)), out);
 }
 
-/* The part of the range that lies in the run of w->record; *ret_done: its bytes. */
-static int bin_read_run(struct bin *b, uint64_t offset, size_t len, uint8_t *out,
-                        size_t *ret_done)
+/* zr_source_make */
+static int make_record(void *arg, const struct zr_chunk *cell, struct zr_chunk *ret)
 {
-	struct zr_source *src = b->source;
-	ZR_CLEANUP(zr_chunk_unrefp) struct zr_chunk *chunk = NULL;
-	uint64_t size = src->array->type.size, skip = offset % b->record_len, n, bytes;
-	const uint8_t *rec = src->array->fill;
-	uint64_t stride = 0;
+	const struct long_record *l = arg;
+	const struct zr_array *a = l->b->source->array;
+	const uint8_t *rec = cell ? cell->data.data + l->first * a->type.size : a->fill;
+	size_t len = (size_t)l->b->record_len;
+
+	if (zr_buf_reserve(&ret->data, len) < 0)
+		return -ENOMEM;
+	zr_bin_put_run(l->b->bin, rec, 0, 1, ret->data.data);
+	ret->data.len = len;
+	return 0;
+}
+
+/* A piece of one record, as far as it goes. */
+static int bin_read_long(struct bin *b, uint64_t offset, size_t len, uint8_t *out,
+                         size_t *ret_done)
+{
+	uint64_t record = offset / b->record_len, skip = offset % b->record_len;
+	ZR_CLEANUP(zr_chunk_unrefp) struct zr_chunk *text = NULL;
+	struct long_record l = {.b = b};
 	struct zr_run run;
 	int r;
 
-	zr_grid_run(&src->grid, offset / b->record_len, &run);
-	/* One record when it is begun in the middle, else as many as there are. */
-	n = skip > 0 ? 1 : run.count;
-	r = zr_source_get(src, run.cell, &chunk);
-	if (r == 0) {
-		rec = chunk->data.data + run.first * size;
-		stride = run.step * size;
-	} else if (r != -ENOENT) {
+	zr_grid_run(&b->source->grid, record, &run);
+	l.first = run.first;
+	r = zr_source_derive(b->source, run.cell, b->what, record, (size_t)b->record_len,
+	                     make_record, &l, &text);
+	if (r == -ENOENT) /* all such records are the same one */
+		r = zr_source_derive(b->source, UINT64_MAX, b->what, UINT64_MAX,
+		                     (size_t)b->record_len, make_record, &l, &text);
+	if (r < 0)
 		return r == -ENOMEM ? r : -EIO;
+	*ret_done = ZR_MIN(len, (size_t)(b->record_len - skip));
+	memcpy(out, text->data.data + skip, *ret_done);
+	return 0;
+}
+
+/* Records from the run's first on that one chunk holds, or that none does. */
+static int bin_get(struct bin *b, const struct zr_run *run, struct zr_chunk **ret_chunk,
+                   const uint8_t **ret_rec, uint64_t *ret_stride, uint64_t *ret_count)
+{
+	struct zr_source *src = b->source;
+	uint64_t size = 0, missing = 0;
+	int r = -ENOENT;
+
+	if (!src->missing_is_error)
+		missing = zr_source_unstored(src, run);
+	if (missing == 0)
+		r = zr_source_get_part(src, run->cell, b->first, b->bytes, ret_chunk,
+		                       &size);
+	if (r < 0 && r != -ENOENT)
+		return r == -ENOMEM ? r : -EIO;
+	*ret_count = ZR_MAX(missing, run->count);
+	*ret_rec = src->array->fill;
+	*ret_stride = 0;
+	if (r == 0) {
+		*ret_rec = (*ret_chunk)->data.data + run->first * size;
+		*ret_stride = run->step * size;
 	}
-	if (!zr_mul(n, b->record_len, &bytes))
+	return 0;
+}
+
+/* The part of the range that lies in one run; *ret_done: its bytes. */
+static int bin_read_run(struct bin *b, uint64_t offset, size_t len, uint8_t *out,
+                        size_t *ret_done)
+{
+	ZR_CLEANUP(zr_chunk_unrefp) struct zr_chunk *chunk = NULL;
+	uint64_t skip = offset % b->record_len, stride = 0, n = 0, bytes;
+	struct zr_gate *gate = b->source->gate;
+	const uint8_t *rec = NULL;
+	struct zr_run run;
+	int r;
+
+	zr_grid_run(&b->source->grid, offset / b->record_len, &run);
+	r = bin_get(b, &run, &chunk, &rec, &stride, &n);
+	if (r < 0)
+		return r;
+	/* One record when it is begun in the middle, else as many as there are. */
+	if (!zr_mul(skip > 0 ? 1 : n, b->record_len, &bytes))
 		bytes = UINT64_MAX;
 	bytes = ZR_MIN(bytes - skip, (uint64_t)len);
-	zr_gate_enter(src->gate);
-	r = bin_put(b, rec, stride, n, skip, (size_t)bytes, out);
-	zr_gate_leave(src->gate);
+	zr_gate_enter(gate);
+	r = bin_put(b, rec, stride, skip > 0 ? 1 : n, skip, (size_t)bytes, out);
+	zr_gate_leave(gate);
 	*ret_done = (size_t)bytes;
 	return r;
 }
@@ -108,8 +176,11 @@ static int bin_read(struct zr_view *v, uint64_t offset, size_t len,
 	while (at < len) {
 		if (cancel && atomic_load(cancel))
 			return -EINTR;
-		r = bin_read_run(b, offset + at - b->header.len, len - at, out + at,
-		                 &done);
+		r = b->record_len > LONG_RECORD
+		            ? bin_read_long(b, offset + at - b->header.len, len - at,
+		                            out + at, &done)
+		            : bin_read_run(b, offset + at - b->header.len, len - at,
+		                           out + at, &done);
 		if (r < 0)
 			return r;
 		at += done;
@@ -170,8 +241,8 @@ static const struct zr_view_ops bin_ops = {
 	.free = bin_free,
 };
 
-struct zr_view *zr_view_new_bin(struct zr_source *source, struct zr_bin *own_bin,
-                                struct zr_buf *own_header)
+struct zr_view *zr_view_new_bin(struct zr_source *source, const struct zr_column *column,
+                                struct zr_bin *own_bin, struct zr_buf *own_header)
 {
 	struct bin *b = own_bin ? calloc(1, sizeof(*b)) : NULL;
 
@@ -184,6 +255,8 @@ struct zr_view *zr_view_new_bin(struct zr_source *source, struct zr_bin *own_bin
 	b->source = source;
 	b->bin = own_bin;
 	b->record_len = zr_bin_len(own_bin);
+	zr_view_set_part(column, source, &b->first, &b->bytes);
+	b->what = zr_source_new_what(source);
 	b->header = *own_header;
 	*own_header = (struct zr_buf){0};
 	return &b->view;

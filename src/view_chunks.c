@@ -16,7 +16,7 @@
 #include "log.h"
 #include "present.h"
 
-#define SLICE_MS 400     /* before others get the thread, or an asker is let go */
+#define SLICE_MS 200     /* before others get the thread, or an asker is let go */
 #define LOOK_AT_CLOCK 32 /* every so many chunks */
 #define MARK_EVERY 1024  /* lines from one known offset to the next */
 #define LINE_MAX (ZR_KEY_MAX + 24)

@@ -102,14 +102,10 @@ show_bundled() {
   show "tail -n 3 probe/sites/records.jsonl"
   show "head -n 3 lfp/values; wc -l lfp/values"
   say "What else a mount holds: CSV, raw binary and NumPy files, and the store's own metadata."
-  for other in .csv/trials/records.csv .raw/spikes/time_us .npy/spikes/time_us.npy .zarr/trials/attributes.json; do
-    [ ! -e "$mnt/$other" ] || case $other in
-      .csv/*) show "head -n 3 $other" ;;
-      .raw/*) show "od -A d -t d8 -N 32 $other" ;;
-      .npy/*) show "head -n 1 $other | strings" ;;
-      *) show "cat $other" ;;
-    esac
-  done
+  show "head -n 3 .csv/trials/records.csv"
+  show "od -A d -t d8 -N 32 .raw/spikes/time_us"
+  show "head -n 1 .npy/spikes/time_us.npy | tail -c +11 | sed 's/ *$//'"
+  show "ls .zarr/trials; cat .zarr/trials/chunks.tsv"
 }
 
 if [ "$store" ]; then

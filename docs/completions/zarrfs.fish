@@ -20,6 +20,8 @@ set -g __zarrfs_table \
     'mount|-o views=|csv raw npy zarr none|the other forms that are there' \
     'mount cat check|-o cache=|256M 512M 1G 2G|memory for decoded chunks' \
     'mount|-o size_wait=||how long to wait for a size' \
+    'mount|-o index=|on off|keep sizes on disk' \
+    'mount|-o index_dir=||where' \
     'mount|-o uid=||owner of all files' \
     'mount|-o gid=||group of all files' \
     'mount|-o umask=|022 027 077|permissions to take away' \

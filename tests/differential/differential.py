@@ -46,6 +46,7 @@ def arguments():
     p.add_argument("--shrink-time", type=float, default=180, metavar="SECONDS")
     args = p.parse_args()
     args.trees = args.trees.split(",")
+    args.schema = os.path.basename(args.binary) != "standin"
     args.only, args.without = ([f for f in x.split(",") if f] for x in (args.only, args.without))
     args.words = shlex.split(args.options)
     return args
@@ -83,11 +84,13 @@ def one_store(spec, args, top):
     """Writes, mounts and compares. Returns (files, failures, the program's log); the store and the expected tree stay in `top`."""
     import mount
     import reference as ref
+    import schema
     import write
     store, expected = write.write(spec, top)
     tree = os.path.join(top, "expected")
     ref.NONFINITE.clear()
     ref.NONFINITE.update({"nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'} if spec["nonfinite"] else {})
+    ref.FIXED[:] = [spec.get("fixed", False)]
     ref.dump(store, tree)
     failures = oracle_failures(spec, expected)
     if spec["inside"]:
@@ -99,6 +102,8 @@ def one_store(spec, args, top):
         files = 0
         if not m.why:
             files, failures = mount.compare(tree, m.point, args.trees, spec["seed"], random.Random(spec["seed"]).choice([1, 1, 4]))
+            if ".zarr" in args.trees and args.schema:
+                failures += schema.failures(store, m.point)
     if m.why:
         failures.insert(0, (b"", m.why))
     if m.log.strip() and "Sanitizer" in m.log:

@@ -19,7 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 TREES = b"", b".csv", b".raw", b".npy", b".zarr"
 LEFT_OUT = {b"schema.json", b"chunks.tsv"}      # of .zarr: the model does not tell their content
 START_LIMIT = 30                                # seconds until the mount answers
-LIMIT = 120                                     # seconds for one store
+LIMIT = 240                                     # seconds for one store; machines can be busy
+END_LIMIT = 60                                  # seconds from unmounting to the end of the program
 SHORT = 100                                     # characters of a value shown
 
 
@@ -192,6 +193,21 @@ def is_mounted(path):
         return any(line.split()[4] == os.fsencode(path) for line in f)
 
 
+def threads_of(pid):
+    """What the threads of a process that hangs are at, as the kernel says, and by gdb where there is one. A tracer: it is LeakSanitizer's."""
+    said = []
+    for task in sorted(os.listdir(f"/proc/{pid}/task")):
+        with open(f"/proc/{pid}/task/{task}/status") as f:
+            state = dict(line.rstrip("\n").split(":\t", 1) for line in f if ":\t" in line)
+        said.append(f"{state['Name']} {state['State']} tracer {state['TracerPid']}")
+    try:
+        out = subprocess.run(["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all bt 12"], capture_output=True, text=True, timeout=60).stdout
+        said += [line[:160] for line in out.splitlines() if line.startswith(("Thread", "#"))]
+    except (OSError, subprocess.TimeoutExpired):
+        pass
+    return "\n      ".join(["its threads:", *said])
+
+
 class Mount:
     """with Mount(...) as m: m.why is None, or why it does not answer. After it, m.why tells of an unclean end; m.log is what the program wrote."""
     def __init__(self, binary, store, top, options=()):
@@ -226,13 +242,13 @@ class Mount:
                 self.why = self.why or f"fusermount3 -u: {done.stderr.strip()}"
                 subprocess.run(["fusermount3", "-u", "-z", self.point], capture_output=True)
         try:
-            status = self.daemon.wait(20)
+            status = self.daemon.wait(END_LIMIT)
             if status:
                 self.why = self.why or f"the program ended with status {status} after unmounting"
         except subprocess.TimeoutExpired:
+            self.why = self.why or "the program did not end after unmounting; " + threads_of(self.daemon.pid)
             self.daemon.kill()
             self.daemon.wait()
-            self.why = self.why or "the program did not end after unmounting"
         self.watchdog.cancel()
         with open(self.log_path, encoding="utf-8", errors="replace") as f:
             self.log = f.read()

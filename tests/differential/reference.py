@@ -36,7 +36,9 @@ RESERVED = {b"records.jsonl", b"records.csv", b"records", b"records.npy", b"unre
             b"zarr.json", b"attributes.json", b"schema.json", b"chunks.tsv"}
 NAME_MAX = 255
 DISAGREE = []         # paths of arrays that zarr-python reads otherwise
+ARRAYS = {}           # path of an array that can be read: its description
 ROWS = {}             # path of an array: its records, packed and little-endian, or the list of its items
+FIXED = [False]       # whether field files have columns of constant width (see the option text)
 NONFINITE = {}        # how JSON says nan, inf and -inf: null where nothing is said (see the option nonfinite)
 HOW = {}              # path of a node: how it was read, or why not
 
@@ -51,7 +53,7 @@ class Unreadable(Exception):
 
 class Scalar:
     def __init__(self, kind, size, unit="", scale=1, big=False, form="", bits=0):
-        self.kind = kind          # b i u f c S U V M m, or "string" / "bytes" / "json" (variable length, size 0)
+        self.kind = kind          # b i u f c S U V M m, or "string" / "bytes" / "json" / "list" (variable length, size 0)
         self.size = size
         self.unit, self.scale = unit, scale
         self.big = big            # order on disk
@@ -60,6 +62,16 @@ class Scalar:
 
     def swap_unit(self):          # how many bytes are reversed together
         return {"c": self.size // 2, "U": 4, "b": 1, "S": 1, "V": 1}.get(self.kind, self.size)
+
+
+class Items(Scalar):
+    """Of variable length: a list of numbers or times, packed and little-endian."""
+    def __init__(self, item):
+        super().__init__("list", 0)
+        self.item = item
+
+    def parts(self, raw):
+        return [raw[i:i + self.item.size] for i in range(0, len(raw), self.item.size)]
 
 
 class Struct:
@@ -95,7 +107,7 @@ def leaves(typ, at=0):
 
 
 def is_vlen(typ):
-    return isinstance(typ, Scalar) and typ.kind in ("string", "bytes", "json")
+    return isinstance(typ, Scalar) and typ.kind in ("string", "bytes", "json", "list")
 
 
 def has_hidden(typ):
@@ -211,6 +223,10 @@ def fill_scalar(typ, v, v2):
         return "" if v is None or v == 0 else v
     if kind == "json":                    # false is no 0
         return json_row("" if v is None or v == 0 and v is not False else v)
+    if kind == "list":
+        if v not in (None, 0, ""):
+            raise Unreadable("fill_value is no empty list")
+        return b""
     if kind == "bytes":
         if v is None or v == 0:
             return b""
@@ -300,7 +316,7 @@ class DirStore:
 
     def dirs(self, path):
         p = os.path.join(self.root, path)
-        return sorted(d for d in os.listdir(p) if os.path.isdir(os.path.join(p, d)))
+        return sorted(d for d in os.listdir(p) if os.path.isdir(os.path.join(p, d))) if os.path.isdir(p) else []
 
 
 class ZipStore:
@@ -325,6 +341,54 @@ class ZipStore:
         pre = path + "/" if path else ""
         return sorted({n[len(pre):].split("/")[0] for n in self.names
                        if n.startswith(pre) and "/" in n[len(pre):]})
+
+
+def json_members(text):
+    """(name, text of the value) of every member of an object, as written."""
+    space = re.compile(r"[ \t\n\r]*").match
+    at = space(text, text.index("{") + 1).end()
+    while text[at] != "}":
+        name, at = json.decoder.scanstring(text, at + 1)
+        at = space(text, space(text, at).end() + 1).end()
+        end = json.JSONDecoder().raw_decode(text, at)[1]
+        yield name, text[at:end]
+        at = space(text, end).end()
+        at = space(text, at + (text[at] == ",")).end()
+
+
+class Consolidated:
+    """A store, and the copies of documents in its groups' consolidated metadata. A node that has a document of its own is described by its own alone."""
+    def __init__(self, base):
+        self.base, self.copies = base, {}
+
+    def learn(self, group):
+        """The copies that a group holds; those of a group above come first."""
+        doc = self.get(join(group, "zarr.json"))
+        if doc is not None and b"consolidated_metadata" in doc:
+            inline = dict(json_members(doc.decode())).get("consolidated_metadata", "null")
+            if inline != "null":
+                inline = dict(json_members(inline))
+                assert (inline["kind"], inline["must_understand"]) == ('"inline"', "false")
+                for rel, text in json_members(inline["metadata"]):
+                    self.copies.setdefault(join(join(group, rel), "zarr.json"), text.encode())
+        doc = self.base.get(join(group, ".zmetadata")) or self.base.get(join(group, "zmetadata"))
+        if doc is not None:
+            members = dict(json_members(doc.decode()))
+            assert members["zarr_consolidated_format"] == "1"
+            for rel, text in json_members(members["metadata"]):
+                self.copies.setdefault(join(group, rel), text.encode())
+
+    def is_copy(self, path):
+        """Whether the node has no document of its own."""
+        return all(self.base.get(join(path, k)) is None for k in NODE_DOCUMENTS)
+
+    def get(self, key):
+        raw = self.base.get(key)
+        return self.copies.get(key) if raw is None and key in self.copies and self.is_copy(os.path.dirname(key)) else raw
+
+    def dirs(self, path):
+        pre = path + "/" if path else ""
+        return sorted({*self.base.dirs(path), *(k[len(pre):].split("/")[0] for k in self.copies if k.startswith(pre) and "/" in k[len(pre):])})
 
 
 def open_store(path):
@@ -366,9 +430,15 @@ def array_v2(meta, attributes):
             a.typ = Scalar("bytes", 0)
         elif ids[:1] == ["json2"]:
             a.typ = Scalar("json", 0)
+        elif ids[:1] == ["categorize"]:
+            a.typ = Scalar("string", 0)
+        elif ids[:1] == ["vlen-array"]:
+            a.typ = Items(type_v2(filters[0]["dtype"]))
+            if not isinstance(a.typ.item, Scalar) or a.typ.item.kind not in "biufMm":
+                raise Unreadable(f"lists of {filters[0]['dtype']!r}")
         else:
             raise Unreadable(f"dtype |O with filters {ids}")
-        filters = filters[1:]
+        filters = filters[ids[0] != "categorize":]
     else:
         a.typ = type_v2(meta["dtype"])
     a.fill = fill_record(a.typ, meta.get("fill_value"), True, False)
@@ -389,11 +459,15 @@ def array_v2(meta, attributes):
     def decode(raw):
         for c in chain:
             raw = c.decode(raw)
+        if getattr(raw, "dtype", None) == object:                                # of categorize
+            return np.array([v.encode() for v in raw] + [None], object)[:-1].reshape(a.chunks, order=order)
         raw = raw.tobytes() if hasattr(raw, "tobytes") else bytes(raw)
         if is_vlen(a.typ):
             flat = np.empty(int(np.prod(a.chunks, dtype=int)), object)
             items = json_items(raw) if a.typ.kind == "json" else vlen_items(raw, a.typ)
             assert len(items) == len(flat), "number of items"
+            if a.typ.kind == "list":
+                items = [little(a.typ.item, v) for v in items]
             flat[:] = items
         else:
             flat = records(little(a.typ, raw), a.typ)
@@ -488,7 +562,8 @@ def array_v3(meta):
     legacy = isinstance(meta["data_type"], dict) and meta["data_type"]["name"] == "structured"
     if wide and not legacy and "endian" not in bottom(chain).get("configuration", {}):
         raise Unreadable("the bytes codec has no endian")
-    a.fill = fill_record(a.typ, meta["fill_value"], False, bottom_big(chain))
+    a.big = bottom_big(chain)
+    a.fill = fill_record(a.typ, meta["fill_value"], False, a.big)
     a.dims = dimension_names(meta.get("dimension_names"), meta.get("attributes"), len(a.shape))
     enc = meta["chunk_key_encoding"]
     name, conf = enc["name"], enc.get("configuration", {})
@@ -706,14 +781,28 @@ def numpy_type(typ):
     return ("|" if typ.swap_unit() == 1 else "<") + f"{typ.kind}{size}"
 
 
-def read_zarr(store, path, a):
+def zarr_array(base, path, a, is_copy):
     import zarr
-    if isinstance(store, DirStore):
-        arr = zarr.open_array(zarr.storage.LocalStore(store.root), path=path, mode="r",      # a plain path is taken for an URL: it loses TAB and LF
-                              zarr_format=2 if a.v2 else 3)
+    if zarr.__version__[0] == "2":               # reads what the newer one refuses, and no v3
+        return zarr.open_array(zarr.DirectoryStore(base.root), path=path, mode="r")
+    if isinstance(base, DirStore):
+        store, folder = zarr.storage.LocalStore(base.root), ""      # a plain path is taken for an URL: it loses TAB and LF
     else:
-        arr = zarr.open_array(zarr.storage.ZipStore(store.path, mode="r"), path=join(store.folder, path).rstrip("/"), mode="r",
-                              zarr_format=2 if a.v2 else 3)
+        store, folder = zarr.storage.ZipStore(base.path, mode="r"), base.folder
+    how = {"mode": "r", "zarr_format": 2 if a.v2 else 3}
+    if not is_copy:
+        return zarr.open_array(store, path=join(folder, path).rstrip("/"), **how)
+    parts = path.split("/")
+    for n in range(len(parts)):                  # by the consolidated metadata of the outermost group that has it
+        try:
+            return zarr.open_group(store, path=join(folder, "/".join(parts[:n])).rstrip("/"), use_consolidated=True, **how)["/".join(parts[n:])]
+        except (KeyError, ValueError, FileNotFoundError):
+            pass
+    raise ValueError("zarr-python does not find it")
+
+
+def read_zarr(store, path, a):
+    arr = zarr_array(store.base, path, a, store.is_copy(path))
     if is_vlen(a.typ):
         got = arr[...]
         if isinstance(got, (str, bytes)):            # of rank 0; as an array of its own it would lose NULs at the end
@@ -724,6 +813,8 @@ def read_zarr(store, path, a):
     assert got.shape == a.shape, f"zarr-python gives shape {got.shape}"
     if is_vlen(a.typ):
         each = json_row if a.typ.kind == "json" else lambda v: v.encode() if isinstance(v, str) else bytes(v)
+        if a.typ.kind == "list":
+            each = lambda v: v.astype(v.dtype.newbyteorder("<")).tobytes() if isinstance(v, np.ndarray) else b""      # 0: never written
         return [each(v) for v in got.reshape(-1).tolist()]
     want = np.dtype(numpy_type(a.typ))
     assert got.dtype.newbyteorder("<") == want, f"zarr-python gives dtype {got.dtype}"
@@ -985,6 +1076,8 @@ def scalar_text(typ, raw):
     k = typ.kind
     if k == "json":
         return scalar_text(TEXT, raw[1:]) if raw[:1] == b"s" else raw[1:].decode()
+    if k == "list":
+        return "\t".join(scalar_text(typ.item, p) for p in typ.parts(raw))
     if k == "b":
         return "1" if raw != b"\0" else "0"
     if k in "iu":
@@ -1020,6 +1113,8 @@ def scalar_json(typ, raw):
     k = typ.kind
     if k == "json":
         return scalar_json(TEXT, raw[1:]) if raw[:1] == b"s" else raw[1:].decode()
+    if k == "list":
+        return "[" + ",".join(scalar_json(typ.item, p) for p in typ.parts(raw)) + "]"
     if k == "b":
         return "true" if raw != b"\0" else "false"
     if k == "f":
@@ -1055,6 +1150,35 @@ def value_text(typ, raw):
     if isinstance(typ, Sub):
         return "\t".join(value_text(typ.base, p) for p in pieces(typ, raw))
     return scalar_text(typ, raw)
+
+
+INTS = {("b", 1): 1, ("i", 1): 4, ("i", 2): 6, ("i", 4): 11, ("i", 8): 20, ("u", 1): 3, ("u", 2): 5, ("u", 4): 10, ("u", 8): 20}
+DATES = {"generic": 20, "Y": 20, "M": 22, "W": 25, "D": 24, "h": 26, "m": 27, "s": 28, "ms": 29, "us": 29, "ns": 29, "ps": 32, "fs": 35, "as": 38}
+
+
+def fixed_scalar(typ, raw):
+    """The cells of a value in columns of constant width."""
+    k, size = typ.kind, typ.size
+    if k == "c":
+        part = Scalar("f", size // 2, form=typ.form)
+        return fixed_scalar(part, raw[:size // 2]) + fixed_scalar(part, raw[size // 2:])
+    text = scalar_text(typ, raw)
+    if k in "SUV":
+        width = {"S": 4, "U": 1, "V": 2}[k] * size
+        return [text + " " * (width - len(text.encode()))]
+    if k in "biu":
+        width = 2 if typ.bits < 8 and k != "b" else INTS[k, size]
+    elif k == "f":
+        width = 19 if typ.form else {2: 11, 4: 19, 8: 24}[size]
+    else:
+        width = 20 if k == "m" else DATES[typ.unit] + (10 if typ.scale > 1 and typ.unit != "generic" else 0)
+    return [text.rjust(width)]
+
+
+def fixed_text(typ, raw):
+    """value_text() with the option text=fixed."""
+    typ, parts = (typ.base, pieces(typ, raw)) if isinstance(typ, Sub) else (typ, [raw])
+    return "\t".join(c for p in parts for c in fixed_scalar(typ, p))
 
 
 def pieces(sub, raw):
@@ -1288,7 +1412,8 @@ def dump_level(a, col, dirs, indices):
             dump_level(a, sub, {t: os.path.join(d, file_name(name, nested=True)) for t, d in dirs.items()}, indices)
             continue
         full, raw = sub.full(), sub.rows
-        put(os.path.join(dirs[MAIN], file_name(name)), "".join(value_text(full, r) + "\n" for r in raw).encode())
+        line = fixed_text if FIXED[0] and not is_vlen(full) else value_text
+        put(os.path.join(dirs[MAIN], file_name(name)), "".join(line(full, r) + "\n" for r in raw).encode())
         if not is_vlen(full):
             put(os.path.join(dirs[RAW], file_name(name)), b"".join(raw))
             put(os.path.join(dirs[NPY], file_name(name, b".npy")), npy(full, a.shape, b"".join(raw)))
@@ -1296,7 +1421,7 @@ def dump_level(a, col, dirs, indices):
 
 def dump_array(store, path, a, dirs):
     data, how = read(store, path, a)
-    ROWS[path] = data
+    ROWS[path], ARRAYS[path] = data, a
     n = int(np.prod(a.shape, dtype=int))
     rows = data if isinstance(data, list) else [data[i * a.typ.size:(i + 1) * a.typ.size] for i in range(n)]
     indices = list(np.ndindex(*a.shape)) if a.shape else [()]
@@ -1359,6 +1484,8 @@ def dump_node(store, path, out, rel=b""):
         put(os.path.join(dirs[MAIN], b"unreadable.txt"), (str(e) + "\n").encode("utf-8", "backslashreplace"))
         HOW[path] = f"unreadable: {e}"
         return
+    if path:
+        store.learn(path)
     for name in store.dirs(path):
         if leads_to_nodes(store, join(path, name)):
             dump_node(store, join(path, name), out, os.path.join(rel, file_name(os.fsencode(name))))
@@ -1368,9 +1495,11 @@ def dump(store_path, out):
     if os.path.isdir(out):
         shutil.rmtree(out)
     os.makedirs(out)
-    for known in (DISAGREE, ROWS, HOW):
+    for known in (DISAGREE, ARRAYS, ROWS, HOW):
         known.clear()
-    dump_node(open_store(store_path), "", os.fsencode(out))
+    store = Consolidated(open_store(store_path))
+    store.learn("")
+    dump_node(store, "", os.fsencode(out))
 
 
 def main_dump(store_path, out):

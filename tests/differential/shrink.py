@@ -112,7 +112,7 @@ def smaller(store):
     if store["inside"]:
         yield {**store, "inside": []}
     if store["options"]:
-        yield {**store, "options": [], "nonfinite": False}
+        yield {**store, "options": [], "nonfinite": False, "fixed": False}
     if store["consolidated"]:
         yield {**store, "consolidated": False}
     for i in range(len(store["groups"])):

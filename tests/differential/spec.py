@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a random store consists of, as plain data: a dict that can be kept as JSON, written (write.py) and made smaller (shrink.py).
 
-    {"seed", "pack": dir|zip|deflated|folder, "consolidated", "inside": path of the node that is mounted, "nonfinite", "options": [words],
+    {"seed", "pack": dir|zip|deflated|folder, "consolidated", "inside": path of the node that is mounted, "nonfinite", "fixed", "options": [words],
      "groups": [GROUP...], "arrays": [ARRAY...]}
     GROUP  {"path": [names], "format": 2|3|0 (no document), "attributes"}
     ARRAY  {"path", "format", "type": as the metadata says it, "shape", "chunks", "seed", "skip": [grid positions never written],
@@ -343,12 +343,15 @@ def store(seed, only=(), without=(), arrays=8):
 
 def options(rng, out):
     """What of a store is mounted, and with which options."""
-    nodes = [n["path"] for n in [*out["arrays"], *out["groups"]] if n["path"] and all("\ud800" > c or c > "\udfff" for c in "".join(n["path"]))]
+    nodes = [n["path"] for n in [*out["arrays"], *(g for g in out["groups"] if g["format"])] if n["path"] and all("\ud800" > c or c > "\udfff" for c in "".join(n["path"]))]
     out["inside"] = rng.choice(nodes) if nodes and chance(rng, .08) else []
     out["options"] = ["-o", "cache=1M"] if chance(rng, .3) else []
     out["nonfinite"] = chance(rng, .15)
     if out["nonfinite"]:
         out["options"] = out["options"] + ["-o", "nonfinite=string"]
+    out["fixed"] = chance(rng, .15)
+    if out["fixed"]:
+        out["options"] = out["options"] + ["-o", "text=fixed"]
 
 
 def place(rng, out, taken):

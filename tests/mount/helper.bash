@@ -62,11 +62,11 @@ start() {
   return 1
 }
 
-# mount_at DIR STORE [OPTION...]
+# mount_at DIR STORE [OPTION...]: what it keeps on disk, it keeps for this test.
 mount_at() {
   local dir=$1
   shift
-  start "$dir" "$ZARRFS" -f "$1" "$dir" "${@:2}"
+  start "$dir" "$ZARRFS" -f "$1" "$dir" -o "index_dir=$BATS_TEST_TMPDIR/index" "${@:2}"
 }
 
 # mount_store STORE [OPTION...]: at $MNT

@@ -138,6 +138,7 @@ gone() { ! kill -0 "$1" 2>/dev/null; }
 
 @test "auto_unmount: killed, it leaves no dead mount" {
   need_root
+  [ -e /etc/mtab ] || skip "fusermount3 finds no /etc/mtab here, and would not know what to unmount"
   mount_store "$STORE" -o auto_unmount
   kill -KILL "${PID[$MNT]}"
   gone_from_there() { ! is_mounted "$MNT"; }

@@ -11,6 +11,8 @@ nothing but Python, and knows only types whose text Python spells by itself; wha
                   time. Five chunks of 4,096, one of them missing.
   mixed [COUNT]   COUNT groups of small arrays of several ranks, chunkings and codecs, for readers at random
   big             one array of three chunks, each a megabyte of text
+  pair            two arrays, each of four chunks of 20,000 records; one more that is damaged
+  crowd           one array of 3,000 records in 1,500 chunks
   wide            one array with 40 fields in 8 chunks of 220 kB
   damaged         arrays with one bad chunk each, beside a good one (see damaged() below)
   huge            10^12 records in one dimension and 2^20 x 2^20, nearly nothing written; no OUT/expect, see huge.py
@@ -178,6 +180,20 @@ def big(out):
           lambda i: {"n": 10 ** 15 + i * 1001, "x": i / 3}, {"n": 0, "x": 0.0})
 
 
+def pair(out):
+    for name, k in (("left", 1), ("right", 3)):
+        array(out, name, [("n", "int64"), ("x", "float64")], [80000], [20000],
+              lambda i, k=k: {"n": i * i * k, "x": i / (k + 6)}, {"n": 0, "x": 0.0})
+    array(out, "spoilt", "int32", [1000], [500], lambda i: i, 0)
+    with open(os.path.join(out, "store/spoilt/c/1"), "r+b") as f:
+        f.truncate(9)
+
+
+def crowd(out):
+    array(out, "crowd", [("n", "int32"), ("x", "float64")], [3000], [2],
+          lambda i: {"n": i * 7919 % 10007, "x": i / 16}, {"n": 0, "x": 0.0})
+
+
 def wide(out):
     fields = [(f"f{k:02}", ("int32", "float64", "int16", "bool")[k % 4]) for k in range(40)]
     array(out, "wide", fields, [12000], [1500],
@@ -222,7 +238,7 @@ def huge(out):
     arithmetic.write(os.path.join(out, "store"))
 
 
-RECIPES = {f.__name__: f for f in (many, mixed, big, wide, damaged, huge)}
+RECIPES = {f.__name__: f for f in (many, mixed, big, pair, crowd, wide, damaged, huge)}
 
 if __name__ == "__main__":
     if len(sys.argv) < 3 or sys.argv[1] not in RECIPES:

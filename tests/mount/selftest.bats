@@ -2,7 +2,7 @@
 # The checks of the other suites are checked: they pass on an expected tree that is mounted in place of zarrfs (see
 # `standin`), and each finds the one thing that is spoilt in it.
 # needs: nothing
-# limit: 180
+# limit: 300
 
 load helper
 

@@ -13,7 +13,7 @@ setup_file() {
 
 setup() {
   ROUNDS=3 ROUND=3
-  [ -z "${ZR_LONG:-}" ] || ROUNDS=6 ROUND=15
+  [ -z "${ZR_LONG:-}" ] || ROUNDS=4 ROUND=15
 }
 
 # stress RECIPE OPTION...: the mount is at $MNT.

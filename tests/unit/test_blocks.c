@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "blocks.h"
+
+#include <errno.h>
+
 #include "test.h"
 
 #define FILES 3
@@ -114,7 +117,7 @@ static void offsets_are_those_of_counting_line_by_line(void)
 		make(&a, &g, row[i].ndim, row[i].shape, row[i].chunk);
 		p.nobjects = g.nobjects;
 		CHECK_INT(zr_blocks_init(&b, &g, &p, row[i].record_bytes, FILES, fill_len,
-		                         indexed),
+		                         indexed, NULL),
 		          0);
 		/* In any order: here from the end. */
 		for (uint64_t r = g.nrecords; r-- > 0;)
@@ -136,7 +139,8 @@ static void what_is_settled_is_known_before_the_rest(void)
 	uint64_t record, at, offset = 0;
 
 	make(&a, &g, 1, shape, chunk);
-	CHECK_INT(zr_blocks_init(&b, &g, &p, 65536 / 4, FILES, fill_len, indexed), 0);
+	CHECK_INT(zr_blocks_init(&b, &g, &p, 65536 / 4, FILES, fill_len, indexed, NULL),
+	          0);
 	for (uint64_t r = 0; r < 20; r++)
 		add_stored(&b, &p, r);
 	/* The next stored record is 50: nothing before it can change any more. */
@@ -166,7 +170,7 @@ static void never_written_records_cost_nothing(void)
 	uint64_t record, at, sum = 0;
 
 	make(&a, &g, 1, shape, chunk);
-	CHECK_INT(zr_blocks_init(&b, &g, &p, 61, FILES, fill_len, indexed), 0);
+	CHECK_INT(zr_blocks_init(&b, &g, &p, 61, FILES, fill_len, indexed, NULL), 0);
 	CHECK(b.nrows <= 6);
 	CHECK(b.shift <= 12);
 	for (size_t i = 0; i < 3; i++) {
@@ -183,6 +187,47 @@ static void never_written_records_cost_nothing(void)
 	zr_blocks_done(&b);
 }
 
+/* Chunks side by side touch the same blocks: each is counted once. */
+static void neighbours_share_their_rows(void)
+{
+	static const uint64_t shape[] = {2000, 1 << 18}, chunk[] = {150, 64};
+	size_t count = 2 * 4096; /* two rows of chunks */
+	uint64_t *ids = calloc(count, sizeof(*ids)), lens[FILES] = {7, 7, 7};
+	struct zr_present p = {.ids = ids, .count = count, .nobjects = 14 * 4096};
+	struct zr_blocks b;
+	struct zr_array a;
+	struct zr_grid g;
+
+	CHECK(ids);
+	for (size_t i = 0; i < count; i++)
+		ids[i] = i;
+	make(&a, &g, 2, shape, chunk);
+	CHECK_INT(zr_blocks_init(&b, &g, &p, 16, FILES, fill_len, indexed, NULL), 0);
+	CHECK_INT(b.nrows, 300 * 64); /* blocks of 4,096 records */
+	for (size_t i = 1; i < b.nrows; i++)
+		CHECK(b.ids[i] > b.ids[i - 1]);
+	zr_blocks_add(&b, 299 << 18, 1 << 18, lens);
+	zr_blocks_settle(&b, g.nrecords);
+	CHECK_INT(zr_blocks_total(&b, 0), ((uint64_t)1999 << 18) * 4 + 7);
+	zr_blocks_done(&b);
+	free(ids);
+}
+
+static void a_long_choice_can_be_given_up(void)
+{
+	static const uint64_t shape[] = {(uint64_t)1 << 40}, chunk[] = {1};
+	static uint64_t ids[] = {5};
+	struct zr_present p = {.ids = ids, .count = 1, .nobjects = shape[0]};
+	atomic_bool cancel = true;
+	struct zr_blocks b;
+	struct zr_array a;
+	struct zr_grid g;
+
+	make(&a, &g, 1, shape, chunk);
+	CHECK_INT(zr_blocks_init(&b, &g, &p, 8, FILES, fill_len, indexed, &cancel),
+	          -EINTR);
+}
+
 /* 2^20 x 2^20 with two chunks of 2^10 x 2^10: rows are merged into blocks. */
 static void a_huge_square_has_few_rows(void)
 {
@@ -195,7 +240,7 @@ static void a_huge_square_has_few_rows(void)
 	uint64_t record, at;
 
 	make(&a, &g, 2, shape, chunk);
-	CHECK_INT(zr_blocks_init(&b, &g, &p, 16, FILES, fill_len, indexed), 0);
+	CHECK_INT(zr_blocks_init(&b, &g, &p, 16, FILES, fill_len, indexed, NULL), 0);
 	CHECK(b.nrows >= 1024 && b.nrows <= 4096);
 	zr_blocks_settle(&b, g.nrecords);
 	CHECK(zr_blocks_locate(&b, 2, (uint64_t)1 << 44, &record, &at));
@@ -218,7 +263,7 @@ static void the_number_of_rows_is_bounded(void)
 	for (size_t i = 0; i < count; i++)
 		ids[i] = i * 3000000 + i % 17;
 	make(&a, &g, 1, shape, chunk);
-	CHECK_INT(zr_blocks_init(&b, &g, &p, 8, FILES, fill_len, indexed), 0);
+	CHECK_INT(zr_blocks_init(&b, &g, &p, 8, FILES, fill_len, indexed, NULL), 0);
 	CHECK(b.nrows <= ZR_MAX_BLOCKS && b.nrows > ZR_MAX_BLOCKS / 4);
 	for (size_t i = 0; i < count; i++)
 		zr_blocks_add(&b, ids[i], 1, lens);
@@ -237,7 +282,7 @@ static void an_array_without_records_has_empty_files(void)
 	struct zr_grid g;
 
 	make(&a, &g, 1, shape, chunk);
-	CHECK_INT(zr_blocks_init(&b, &g, &p, 8, FILES, fill_len, indexed), 0);
+	CHECK_INT(zr_blocks_init(&b, &g, &p, 8, FILES, fill_len, indexed, NULL), 0);
 	zr_blocks_settle(&b, 0);
 	CHECK_INT(zr_blocks_total(&b, 0), 0);
 	zr_blocks_done(&b);
@@ -248,6 +293,8 @@ int main(void)
 	RUN(offsets_are_those_of_counting_line_by_line);
 	RUN(what_is_settled_is_known_before_the_rest);
 	RUN(never_written_records_cost_nothing);
+	RUN(neighbours_share_their_rows);
+	RUN(a_long_choice_can_be_given_up);
 	RUN(a_huge_square_has_few_rows);
 	RUN(the_number_of_rows_is_bounded);
 	RUN(an_array_without_records_has_empty_files);

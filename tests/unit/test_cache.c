@@ -150,6 +150,47 @@ static void one_chunk_may_exceed_the_budget(void)
 	zr_cache_free(c);
 }
 
+/* Twice through eight chunks, where four fit. */
+static void a_scan_leaves_the_first_chunks_in_place(void)
+{
+	struct zr_cache *c = zr_cache_new(5 * 4000);
+	struct maker m = {.bytes = 4000};
+	struct zr_chunk *a;
+
+	for (uint64_t id = 0; id < 8; id++) {
+		struct zr_cache_key k = key(1, id);
+
+		CHECK_INT(zr_cache_scan(c, &k, m.bytes, make_chunk, &m, &a, NULL), 0);
+		zr_chunk_unref(a);
+	}
+	CHECK_INT(m.loads, 8);
+	for (uint64_t id = 0; id < 3; id++) {
+		CHECK_INT(get(c, &m, id, &a), 0);
+		zr_chunk_unref(a);
+	}
+	CHECK_INT(m.loads, 8);
+	zr_cache_free(c);
+}
+
+static void a_scan_takes_the_room_of_others(void)
+{
+	struct zr_cache *c = zr_cache_new(5 * 4000);
+	struct maker m = {.bytes = 4000};
+	struct zr_cache_key other = key(2, 0);
+	struct zr_chunk *a;
+
+	CHECK_INT(zr_cache_get(c, &other, m.bytes, make_chunk, &m, &a, NULL), 0);
+	zr_chunk_unref(a);
+	for (uint64_t id = 0; id < 8; id++) {
+		struct zr_cache_key k = key(1, id);
+
+		CHECK_INT(zr_cache_scan(c, &k, m.bytes, make_chunk, &m, &a, NULL), 0);
+		zr_chunk_unref(a);
+	}
+	CHECK(zr_cache_peek(c, &other) == NULL);
+	zr_cache_free(c);
+}
+
 static void what_belongs_to_an_owner_can_be_forgotten(void)
 {
 	struct zr_cache *c = zr_cache_new(1 << 20);
@@ -311,6 +352,8 @@ int main(void)
 	RUN(the_least_recently_used_goes_first);
 	RUN(a_chunk_in_use_outlives_its_eviction);
 	RUN(one_chunk_may_exceed_the_budget);
+	RUN(a_scan_leaves_the_first_chunks_in_place);
+	RUN(a_scan_takes_the_room_of_others);
 	RUN(what_belongs_to_an_owner_can_be_forgotten);
 	RUN(many_readers_share_one_load);
 	RUN(many_readers_stay_within_the_budget);

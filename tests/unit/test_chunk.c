@@ -302,6 +302,298 @@ static void a_shard_that_was_encoded_as_a_whole_is_decoded_first(void)
 	tear_down(&f);
 }
 
+/* --- room --------------------------------------------------------------------------
+ */
+
+struct crowd {
+	struct fixture *f;
+	unsigned int seed;
+};
+
+static void *read_at_random(void *arg)
+{
+	struct crowd *c = arg;
+
+	for (int i = 0; i < 100; i++) {
+		struct zr_chunk *chunk;
+
+		CHECK_INT(zr_source_get(&c->f->source, (uint64_t)rand_r(&c->seed) % 4,
+		                        &chunk),
+		          0);
+		CHECK_MEM(chunk->data.data, chunk->data.len, "abcdefghi", 9);
+		zr_chunk_unref(chunk);
+	}
+	return NULL;
+}
+
+/* Shard, index and chunk all need room, and there is never room for two of them. */
+static void readers_of_shards_do_not_wait_for_one_another_for_ever(void)
+{
+	static const uint64_t outer[] = {6, 6}, inner[] = {3, 3};
+	const uint64_t pairs[8] = {0, 9, 0, 9, 0, 9, 0, 9};
+	char shard[9 + 64 + 4] = "abcdefghi";
+
+	put_index(shard + 9, pairs, false);
+	zr_store_uint(shard + 73, zr_crc32c(shard, 73), 4, false);
+	for (int whole = 0; whole < 2; whole++) {
+		struct fake_object objects[] = {{"a/c/0/0", shard, whole ? 77 : 73, 0}};
+		struct fake_store store = FAKE_STORE(objects);
+		struct crowd crowd[8];
+		pthread_t thread[8];
+		struct fixture f;
+
+		set_up(&f, &store, make_array(outer, inner), false);
+		zr_source_done(&f.source);
+		zr_cache_free(f.cache);
+		f.cache = zr_cache_new(1);
+		CHECK_INT(zr_source_init(&f.source, &store.base, "a", f.array, f.cache,
+		                         f.gate, 1, false),
+		          0);
+		if (whole)
+			CHECK_INT(zr_codecs_add_checksum(f.array->levels[0].codecs,
+			                                 "crc32c", ZR_CRC32C, false, 0,
+			                                 NULL, 0),
+			          0);
+		for (unsigned int i = 0; i < 8; i++) {
+			crowd[i] = (struct crowd){&f, i};
+			CHECK_INT(pthread_create(&thread[i], NULL, read_at_random,
+			                         &crowd[i]),
+			          0);
+		}
+		for (unsigned int i = 0; i < 8; i++)
+			pthread_join(thread[i], NULL);
+		tear_down(&f);
+	}
+}
+
+/* gzip (RFC 1952) with a long comment in its header and one stored block. */
+static void more_may_be_stored_than_is_usual(void)
+{
+	static const uint64_t outer[] = {3, 3};
+	static const uint8_t head[10] = {0x1f, 0x8b, 8, 0x10};
+	static const uint8_t tail[] = {0,    1,    9,    0,   0xf6, 0xff, '1', '2',
+	                               '3',  '4',  '5',  '6', '7',  '8',  '9', 0x26,
+	                               0x39, 0xf4, 0xcb, 9,   0,    0,    0};
+	static uint8_t stored[sizeof(head) + 100000 + sizeof(tail)];
+	struct fake_object objects[] = {{"a/c/0/0", stored, sizeof(stored), 0}};
+	struct fake_store store = FAKE_STORE(objects);
+	struct zr_cache_stats stats;
+	struct fixture f;
+
+	memcpy(stored, head, sizeof(head));
+	memset(stored + sizeof(head), 'x', 100000);
+	memcpy(stored + sizeof(head) + 100000, tail, sizeof(tail));
+	set_up(&f, &store, make_array(outer, NULL), false);
+	CHECK_INT(zr_codecs_add_gzip(f.array->levels[0].codecs, "gzip"), 0);
+	check_cell(&f, 0, "123456789");
+	zr_cache_get_stats(f.cache, &stats);
+	CHECK(stats.peak > 100000); /* what is stored was counted, too */
+	tear_down(&f);
+}
+
+/* --- what is not stored ---------------------------------------------------------------
+ */
+
+static void what_is_known_not_to_be_stored_is_not_asked_for(void)
+{
+	static const uint64_t outer[] = {2, 2};
+	static struct fake_object objects[] = {{"a/c/1/1", "1234", 4, 0}};
+	struct fake_store store = FAKE_STORE(objects);
+	const struct zr_present *p;
+	struct zr_run run;
+	struct fixture f;
+
+	set_up(&f, &store, make_array(outer, NULL), false);
+	zr_grid_run(&f.source.grid, 0, &run);
+	CHECK_INT(zr_source_unstored(&f.source, &run), 0); /* who knows */
+	CHECK_INT(zr_source_list(&f.source, &p), 0);
+	CHECK_INT(zr_present_count(p), 1);
+	CHECK_INT(zr_source_list(&f.source, &p), 0);
+	CHECK_INT(store.lists, 2); /* c and c/1, once */
+	check_error(&f, 0, -ENOENT);
+	CHECK_INT(store.gets, 0);
+	check_cell(&f, 4, "1234");
+	CHECK_INT(zr_source_unstored(&f.source, &run), 6);
+	for (uint64_t record = 12; record < 18; record++) {
+		static const uint64_t want[] = {2, 1, 0, 0, 2, 1};
+
+		zr_grid_run(&f.source.grid, record, &run);
+		CHECK_INT(zr_source_unstored(&f.source, &run), want[record - 12]);
+	}
+	tear_down(&f);
+}
+
+static void after_many_questions_for_nothing_the_chunks_are_listed(void)
+{
+	static const uint64_t outer[] = {2, 2};
+	static struct fake_object objects[] = {{"a/c/1/1", "1234", 4, 0}};
+	struct fake_store store = FAKE_STORE(objects);
+	struct fixture f;
+
+	set_up(&f, &store, make_array(outer, NULL), false);
+	for (int i = 0; i < 3000; i++)
+		check_error(&f, 0, -ENOENT);
+	CHECK(store.gets <= 1000);
+	CHECK_INT(store.lists, 2);
+	check_cell(&f, 4, "1234");
+	tear_down(&f);
+}
+
+static void a_missing_chunk_is_an_error_also_when_that_is_known(void)
+{
+	static const uint64_t outer[] = {2, 2};
+	static struct fake_object objects[] = {{"a/c/1/1", "1234", 4, 0}};
+	struct fake_store store = FAKE_STORE(objects);
+	const struct zr_present *p;
+	struct fixture f;
+
+	set_up(&f, &store, make_array(outer, NULL), true);
+	CHECK_INT(zr_source_list(&f.source, &p), 0);
+	check_error(&f, 0, -EUCLEAN);
+	tear_down(&f);
+}
+
+/* --- derived --------------------------------------------------------------------------
+ */
+
+/* Records of 8 bytes: 2 x 16 cells of 8 x 8 records; byte b of record (i, j) is
+ * i * 128 + j + b. */
+static struct zr_array *make_wide(void)
+{
+	static const uint64_t outer[] = {8, 8};
+	struct zr_array *a = make_array(outer, NULL);
+
+	a->nrecords = 2048;
+	a->shape[0] = 16;
+	a->shape[1] = 128;
+	a->type = (struct zr_type){.kind = ZR_RAW, .size = 8};
+	free(a->fill);
+	a->fill = calloc(1, 8);
+	return a;
+}
+
+struct wide {
+	struct fake_object objects[32];
+	char keys[32][16];
+	uint8_t data[32][512];
+};
+
+static void fill_wide(struct wide *w)
+{
+	for (int c = 0; c < 32; c++) {
+		for (int n = 0; n < 512; n++) {
+			int i = c / 16 * 8 + n / 64, j = c % 16 * 8 + n / 8 % 8;
+
+			w->data[c][n] = (uint8_t)(i * 128 + j + n % 8);
+		}
+		sprintf(w->keys[c], "a/c/%d/%d", c / 16, c % 16);
+		w->objects[c] = (struct fake_object){w->keys[c], w->data[c], 512, 0};
+	}
+}
+
+static void set_up_wide(struct fixture *f, struct fake_store *store, size_t budget)
+{
+	f->store = store;
+	f->cache = zr_cache_new(budget);
+	f->gate = zr_gate_new(1);
+	f->array = make_wide();
+	CHECK_INT(zr_source_init(&f->source, &store->base, "a", f->array, f->cache,
+	                         f->gate, 1, false),
+	          0);
+}
+
+/* Row by row, `bytes` bytes from `first` on of each record. */
+static void read_rows(struct fixture *f, uint64_t first, uint64_t bytes)
+{
+	for (uint64_t r = 0; r < 2048; r += 8) {
+		struct zr_chunk *c;
+		struct zr_run run;
+		uint64_t size;
+
+		zr_grid_run(&f->source.grid, r, &run);
+		CHECK_INT(run.count, 8);
+		CHECK_INT(
+			zr_source_get_part(&f->source, run.cell, first, bytes, &c, &size),
+			0);
+		for (uint64_t i = 0; i < 8; i++)
+			for (uint64_t b = first; b < first + bytes; b++)
+				CHECK_INT(c->data.data[(run.first + i * run.step) * size +
+				                       b],
+				          (uint8_t)(r + i + b));
+		zr_chunk_unref(c);
+	}
+}
+
+static void of_rows_that_exceed_the_cache_only_the_part_is_kept(void)
+{
+	static struct wide w;
+	static const struct {
+		size_t budget;
+		uint64_t first, bytes;
+		int decoded;
+	} row[] = {
+		{1 << 20, 2, 2, 32}, /* all fits */
+		{12000, 2, 2, 32},   /* a row of cells takes 8192 bytes, of parts 2080 */
+		{12000, 0, 8, 8 * 32}, /* nothing to be saved: once for each row */
+	};
+
+	fill_wide(&w);
+	for (size_t i = 0; i < ZR_COUNT(row); i++) {
+		struct fake_store store = FAKE_STORE(w.objects);
+		struct fixture f;
+
+		set_up_wide(&f, &store, row[i].budget);
+		CHECK_INT(f.source.rows_exceed, row[i].budget == 12000);
+		read_rows(&f, row[i].first, row[i].bytes);
+		CHECK_INT(store.gets, row[i].decoded);
+		tear_down(&f);
+	}
+}
+
+static int make_sum(void *arg, const struct zr_chunk *cell, struct zr_chunk *ret)
+{
+	uint64_t sum = 0;
+
+	++*(int *)arg;
+	for (size_t i = 0; i < cell->data.len; i++)
+		sum += cell->data.data[i];
+	zr_buf_add(&ret->data, &sum, sizeof(sum));
+	return zr_buf_check(&ret->data);
+}
+
+static void what_was_made_of_a_cell_is_kept(void)
+{
+	static const uint64_t outer[] = {3, 3};
+	static struct fake_object objects[] = {{"a/c/0/0", "123456789", 9, 0},
+	                                       {"a/c/0/1", "12", 2, 0}};
+	struct fake_store store = FAKE_STORE(objects);
+	struct zr_chunk *c, *again;
+	struct fixture f;
+	uint64_t sum;
+	int made = 0;
+
+	set_up(&f, &store, make_array(outer, NULL), false);
+	CHECK(!zr_source_peek_derived(&f.source, 7, 8));
+	CHECK_INT(zr_source_derive(&f.source, 0, 7, 8, 100, make_sum, &made, &c), 0);
+	memcpy(&sum, c->data.data, sizeof(sum));
+	CHECK_INT(sum, 477);
+	CHECK_INT(zr_source_derive(&f.source, 0, 7, 8, 100, make_sum, &made, &again), 0);
+	CHECK(c == again);
+	CHECK_INT(made, 1);
+	zr_chunk_unref(again);
+	again = zr_source_peek_derived(&f.source, 7, 8);
+	CHECK(c == again);
+	zr_chunk_unref(again);
+	zr_chunk_unref(c);
+	check_cell(&f, 0, "123456789"); /* another thing */
+	CHECK_INT(zr_source_derive(&f.source, 1, 7, 9, 100, make_sum, &made, &c),
+	          -EUCLEAN);
+	CHECK_INT(zr_source_derive(&f.source, 2, 7, 9, 100, make_sum, &made, &c),
+	          -ENOENT);
+	CHECK_INT(made, 1);
+	tear_down(&f);
+}
+
 int main(void)
 {
 	zr_log_set_level(ZR_LOG_ERROR);
@@ -316,5 +608,12 @@ int main(void)
 	RUN(a_shard_shorter_than_its_index_is_damage);
 	RUN(a_shard_that_is_not_there_is_all_fill);
 	RUN(a_shard_that_was_encoded_as_a_whole_is_decoded_first);
+	RUN(readers_of_shards_do_not_wait_for_one_another_for_ever);
+	RUN(more_may_be_stored_than_is_usual);
+	RUN(what_is_known_not_to_be_stored_is_not_asked_for);
+	RUN(after_many_questions_for_nothing_the_chunks_are_listed);
+	RUN(a_missing_chunk_is_an_error_also_when_that_is_known);
+	RUN(of_rows_that_exceed_the_cache_only_the_part_is_kept);
+	RUN(what_was_made_of_a_cell_is_kept);
 	return EXIT_SUCCESS;
 }

@@ -48,11 +48,11 @@ static void swap_unit_is_what_is_reversed_together(void)
 
 static void variable_types_are_told_apart(void)
 {
-	for (enum zr_kind k = ZR_BOOL; k <= ZR_JSON; k++) {
+	for (enum zr_kind k = ZR_BOOL; k <= ZR_LIST; k++) {
 		struct zr_type t = {.kind = k};
 
-		CHECK_INT(zr_type_is_variable(&t),
-		          k == ZR_STRING || k == ZR_VBYTES || k == ZR_JSON);
+		CHECK_INT(zr_type_is_variable(&t), k == ZR_STRING || k == ZR_VBYTES ||
+		                                           k == ZR_JSON || k == ZR_LIST);
 	}
 }
 

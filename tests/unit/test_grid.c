@@ -98,6 +98,19 @@ static void cells_of_an_object_are_those_inside_the_array(void)
 		CHECK_INT(seen[i], 1);
 }
 
+static void a_shard_larger_than_the_array_has_only_its_cells(void)
+{
+	static const uint64_t shape[] = {3, 2}, inner[] = {2, 1};
+	static const uint64_t outer[] = {(uint64_t)1 << 30, (uint64_t)1 << 29};
+	struct zr_array a;
+	struct zr_grid g;
+
+	make(&a, &g, 2, shape, outer, inner, NULL);
+	CHECK_INT(g.cells_per_object, 4);
+	for (uint64_t i = 0; i < 4; i++)
+		CHECK_INT(zr_grid_nth_cell(&g, 0, i), i);
+}
+
 static void index_digits_are_counted_across_powers_of_ten(void)
 {
 	static const uint64_t shape[] = {12, 1003}, chunk[] = {5, 100};
@@ -195,6 +208,7 @@ int main(void)
 {
 	RUN(runs_cover_every_record_once_in_order);
 	RUN(cells_of_an_object_are_those_inside_the_array);
+	RUN(a_shard_larger_than_the_array_has_only_its_cells);
 	RUN(index_digits_are_counted_across_powers_of_ten);
 	RUN(huge_shapes_do_not_overflow);
 	RUN(without_axes_there_is_one_record);

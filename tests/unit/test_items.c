@@ -52,10 +52,24 @@ static void no_items_are_fine(void)
 	CHECK_INT(items.len, 0);
 }
 
+static void lists_hold_whole_elements(void)
+{
+	/* numcodecs: vlen-array of <i2, [[1, 2], [], [-1]]. */
+	static const char bytes[] = "\3\0\0\0\4\0\0\0\1\0\2\0\0\0\0\0\2\0\0\0\377\377";
+	ZR_CLEANUP(zr_buf_done) struct zr_buf items = {0}, text = {0};
+	struct zr_err err = {0};
+
+	CHECK_INT(decode(bytes, sizeof(bytes) - 1, 3, &items, &text), 0);
+	CHECK_INT(zr_items_check_lists(&items, 2, &err), 0);
+	CHECK_INT(zr_items_check_lists(&items, 4, &err), -EUCLEAN);
+	CHECK_STR(err.text, "item 2 has 2 bytes, its elements 4 each");
+}
+
 int main(void)
 {
 	RUN(items_point_to_their_bytes);
 	RUN(whatever_is_cut_off_or_too_long_is_damage);
 	RUN(no_items_are_fine);
+	RUN(lists_hold_whole_elements);
 	return EXIT_SUCCESS;
 }

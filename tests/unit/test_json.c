@@ -375,6 +375,69 @@ static void values_are_written_compactly(void)
 	}
 }
 
+/* All members or elements, as "key=value;". */
+static void check_walk(const char *text, const char *want)
+{
+	ZR_CLEANUP(zr_buf_done) struct zr_buf got = {0};
+	struct zr_json_walk w;
+	struct zr_json_slice key, value;
+
+	CHECK_INT(zr_json_check(text, strlen(text), NULL), 0);
+	w = zr_json_walk(text, strlen(text));
+	while (zr_json_next(&w, &key, &value)) {
+		zr_buf_add(&got, key.data, key.len);
+		zr_buf_addc(&got, '=');
+		zr_buf_add(&got, value.data, value.len);
+		zr_buf_addc(&got, ';');
+	}
+	CHECK(!zr_json_next(&w, NULL, &value));
+	zr_buf_addc(&got, '\0');
+	CHECK_STR((char *)got.data, want);
+}
+
+static void members_and_elements_are_walked_through(void)
+{
+	check_walk("{}", "");
+	check_walk("[ ]", "");
+	check_walk("5", "");
+	check_walk("\"[]\"", "");
+	check_walk("[1]", "=1;");
+	check_walk("\xef\xbb\xbf [ 1 ,\"a,]\\\"\" , {\"b\":[2,3]},null,-1e5 ] ",
+	           "=1;=\"a,]\\\"\";={\"b\":[2,3]};=null;=-1e5;");
+	check_walk("{\"a\":1,\"a\" : [ ] , \"\\\"}\\\\\":{},\"\":\"\"}",
+	           "a=1;a=[ ];\\\"}\\\\={};=\"\";");
+	check_walk("[[[1,2],[3]],[]]", "=[[1,2],[3]];=[];");
+}
+
+static void strings_are_read_where_they_lie(void)
+{
+	char text[] = "a\\u00e9\\n\\/\\ud83d\\ude00\\ud800\\u0000\xc3\xa9";
+	struct zr_json_slice s = {text, sizeof(text) - 1};
+	size_t n = zr_json_unescape(s, text);
+
+	CHECK_MEM(text, n, "a\xc3\xa9\n/\xf0\x9f\x98\x80\xed\xa0\x80\0\xc3\xa9", 15);
+}
+
+static void what_is_no_scalar_is_replaced(void)
+{
+	static const struct {
+		const char *text, *want;
+	} row[] = {
+		{"", ""},
+		{"\xc3\xa9", "\xc3\xa9"},
+		{"\xed\xa0\x80", "\xef\xbf\xbd"},
+		{"a\xed\xbf\xbf\xed\xa0\x80z", "a\xef\xbf\xbd\xef\xbf\xbdz"},
+	};
+
+	for (size_t i = 0; i < ZR_COUNT(row); i++) {
+		ZR_CLEANUP(zr_buf_done) struct zr_buf b = {0};
+
+		zr_json_add_scalars(&b, row[i].text, strlen(row[i].text));
+		CHECK_INT(b.len, strlen(row[i].want));
+		CHECK(b.len == 0 || memcmp(b.data, row[i].want, b.len) == 0);
+	}
+}
+
 int main(void)
 {
 	RUN(valid_documents_pass);
@@ -389,5 +452,8 @@ int main(void)
 	RUN(members_are_found_by_true_name);
 	RUN(values_are_written_compactly);
 	RUN(last_of_equal_keys_wins);
+	RUN(members_and_elements_are_walked_through);
+	RUN(strings_are_read_where_they_lie);
+	RUN(what_is_no_scalar_is_replaced);
 	return EXIT_SUCCESS;
 }

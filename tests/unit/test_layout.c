@@ -70,6 +70,7 @@ static void nested_fields_are_numbered_depth_first(void)
 	static const uint64_t offsets[] = {0, 5, 6, 10, 26, 131};
 	static const uint64_t counts[] = {1, 6, 24, 24, 0, 1};
 	static const uint32_t naxes[] = {0, 2, 3, 3, 4, 0};
+	static const uint64_t extents[] = {2, 106, 124, 121, 0, 1};
 	ZR_CLEANUP(zr_layout_done) struct zr_layout l = {0};
 
 	CHECK_INT(zr_layout_build(&top, &l), 0);
@@ -77,6 +78,7 @@ static void nested_fields_are_numbered_depth_first(void)
 	CHECK_INT(l.nlevels, 3);
 	CHECK_INT(l.nleaves, 6);
 	for (uint32_t i = 0; i < l.nleaves; i++) {
+		CHECK_INT(zr_column_extent(&l.leaves[i]), extents[i]);
 		CHECK_MEM(l.leaves[i].name, l.leaves[i].name_len, leaves[i], 1);
 		CHECK_INT(l.leaves[i].parent, parents[i]);
 		CHECK_INT(l.leaves[i].offset, offsets[i]);

@@ -52,7 +52,8 @@ static void refused_types_are_named(void)
 		"data type 'no.such' is not supported",
 		"data type 'numpy.void' is not supported",
 		"field 'p.x': data type 'foo' is not supported",
-		"field 'a': a data type of variable length inside of a struct",
+		"field 'a': data type 'string' has a variable length, which a field of a "
+	        "struct cannot have",
 		"a struct without fields",
 		"field 'a': the name is used twice",
 		"field 'a' has members besides name and data_type",

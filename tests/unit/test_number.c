@@ -107,11 +107,27 @@ static void decimals_are_laid_out_as_repr_does(void)
 	}
 }
 
+static void short_integers_are_counted_like_long_ones(void)
+{
+	for (unsigned int bit = 0; bit < 32; bit++)
+		for (int d = -2; d <= 2; d++)
+			CHECK_INT(zr_u32_len(((uint32_t)1 << bit) + (uint32_t)d),
+			          zr_u64_len(((uint32_t)1 << bit) + (uint32_t)d));
+	for (uint64_t p = 1; p < (uint64_t)1 << 32; p *= 10)
+		for (int d = -1; d <= 1; d++)
+			CHECK_INT(zr_u32_len((uint32_t)p + (uint32_t)d),
+			          zr_u64_len((uint32_t)p + (uint32_t)d));
+	CHECK_INT(zr_i32_len(INT32_MIN), 11);
+	CHECK_INT(zr_i32_len(-1), 2);
+	CHECK_INT(zr_i32_len(0), 1);
+}
+
 int main(void)
 {
 	RUN(integers_around_each_power_have_all_their_digits);
 	RUN(negative_integers_reach_the_smallest);
 	RUN(nothing_is_written_behind_the_end);
 	RUN(decimals_are_laid_out_as_repr_does);
+	RUN(short_integers_are_counted_like_long_ones);
 	return EXIT_SUCCESS;
 }

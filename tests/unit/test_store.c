@@ -211,51 +211,6 @@ static void write_file(const char *name, const void *data, size_t n)
 	close(fd);
 }
 
-static int opens(const char *name, struct zr_err *err)
-{
-	struct zr_store *s = NULL;
-	int r = zr_store_open(path_of(name), false, &s, err);
-
-	CHECK((r == 0) == (s != NULL));
-	zr_store_unref(s);
-	return r;
-}
-
-static void a_store_is_opened_by_what_it_is(void)
-{
-	/* Nothing but the end record: an archive without members. */
-	static const char empty_zip[22] = "PK\5\6";
-	static const struct {
-		const char *name;
-		int want;
-	} row[] = {
-		{"directory.zip", 0},     {"archive", 0},    {"text.zip", -EINVAL},
-		{"nothing", -EINVAL},     {"fifo", -EINVAL}, {"missing", -ENOENT},
-		{"text.zip/x", -ENOTDIR},
-	};
-
-	CHECK_INT(mkdir(path_of("directory.zip"), 0700), 0);
-	write_file("archive", empty_zip, sizeof(empty_zip));
-	write_file("text.zip", "P", 1);
-	write_file("nothing", "", 0);
-	CHECK_INT(mkfifo(path_of("fifo"), 0600), 0);
-
-	for (size_t i = 0; i < ZR_COUNT(row); i++) {
-		struct zr_err err = {0};
-
-		CHECK_INT(opens(row[i].name, &err), row[i].want);
-		CHECK_INT(err.code, row[i].want);
-		if (row[i].want < 0)
-			CHECK(strncmp(err.text, path_of(row[i].name),
-			              strlen(path_of(row[i].name))) == 0);
-	}
-	unlink(path_of("archive"));
-	unlink(path_of("text.zip"));
-	unlink(path_of("nothing"));
-	unlink(path_of("fifo"));
-	rmdir(path_of("directory.zip"));
-}
-
 static void a_read_gets_all_or_says_why(void)
 {
 	char out[8];
@@ -286,7 +241,6 @@ int main(void)
 	RUN(lists_are_sorted_bytewise_and_each_name_comes_once);
 	RUN(a_long_list_grows);
 	RUN(failures_name_the_key);
-	RUN(a_store_is_opened_by_what_it_is);
 	RUN(a_read_gets_all_or_says_why);
 	CHECK_INT(rmdir(dir), 0);
 	return EXIT_SUCCESS;

@@ -305,6 +305,54 @@ static void one_folder_around_everything_is_left_out(void)
 	zr_store_unref(s);
 }
 
+/* What opening a node of the archive at `path` says; its listing, if it can be opened. */
+static void check_node(const char *node, const char *want)
+{
+	struct zr_store *s = NULL;
+	struct zr_err err = {0};
+	char text[256];
+
+	if (zr_store_zip_open_node(path, node, &s, &err) == 0) {
+		check_list(s, "", want);
+		zr_store_unref(s);
+		return;
+	}
+	CHECK_INT(err.code, -ENOENT);
+	snprintf(text, sizeof(text), "'%s' has no node '%s'", path, node);
+	CHECK_STR(err.text, text);
+	CHECK(!want);
+}
+
+static void a_node_can_be_the_root(void)
+{
+	struct zr_store *s;
+
+	zr_store_unref(OPEN(STORED("zarr.json", "z"), STORED("a/b/zarr.json", "b"),
+	                    STORED("a/b/c/0", "0"), STORED("a-b/x", "x"),
+	                    STORED("a/zarr.json", "a")));
+	check_node("", "a/ a-b/ zarr.json");
+	check_node("a", "b/ zarr.json");
+	check_node("a/b", "c/ zarr.json");
+	check_node("a/b/c", "0");
+	check_node("a/b/c/0", NULL);
+	check_node("a/c", NULL);
+	check_node("a/../a", NULL);
+	check_node("..", NULL);
+	CHECK_INT(zr_store_zip_open_node(path, "a/b", &s, NULL), 0);
+	check_get(s, "zarr.json", "b");
+	check_get(s, "c/0", "0");
+	check_get_fails(s, "a/zarr.json", -ENOENT, "");
+	zr_store_unref(s);
+
+	/* With one folder around everything, which may be named. */
+	zr_store_unref(OPEN(STORED("s/zarr.json", "z"), STORED("s/a/zarr.json", "a")));
+	check_node("a", "zarr.json");
+	check_node("s", "a/ zarr.json");
+	check_node("s/a", "zarr.json");
+	check_node("s/s", NULL);
+	check_node("sa", NULL);
+}
+
 static void names_that_no_key_can_have_are_not_there(void)
 {
 	struct zr_store *s =
@@ -580,6 +628,7 @@ int main(void)
 	RUN(no_more_than_max_is_read);
 	RUN(the_last_of_duplicates_wins);
 	RUN(one_folder_around_everything_is_left_out);
+	RUN(a_node_can_be_the_root);
 	RUN(names_that_no_key_can_have_are_not_there);
 	RUN(encrypted_members_and_other_methods_are_refused);
 	RUN(a_wrong_checksum_is_noticed);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chunk_impl.h - what chunk.c (sources), chunk_place.c (shards, decoding) and
+ * chunk_damage.c (what cannot be read) share
+ *
+ * Layer 2, private.
+ */
+#pragma once
+
+#include "chunk.h"
+
+/* Kinds of what the cache holds of a source; the latter two plus 2 * level. */
+enum { ZR_KEY_CELL, ZR_KEY_INDEX, ZR_KEY_SHARD };
+
+/* Where the stored bytes of a chunk of some level lie: a byte range of an object, or of a
+ * shard that had to be decoded. All zero but for src and key: the object itself. */
+struct zr_spot {
+	struct zr_source *src;
+	const char *key;    /* of the object */
+	struct zr_buf held; /* owned: the bytes, when they came out of a decoded shard */
+	bool in_memory;     /* `held` is set */
+	bool sized;         /* `len` is set */
+	uint64_t offset;
+	uint64_t len;
+	uint32_t level;
+};
+
+void zr_spot_done(struct zr_spot *p);
+
+/*
+ * From an object to the bytes of the cell `at` in it, through all levels of shards. No
+ * chunk of the cache is held afterwards. -ENOENT: never written; others as the store's.
+ */
+ZR_MUST_CHECK int zr_spot_find(struct zr_spot *p, const uint64_t *at,
+                               struct zr_err *reterr);
+
+/* Read and decode a cell. -EFBIG: more than max_stored bytes are stored. */
+ZR_MUST_CHECK int zr_spot_load(const struct zr_spot *p, uint64_t max_stored,
+                               struct zr_chunk *chunk, struct zr_err *reterr);
+
+/* Whether a cell is known to be damaged. */
+bool zr_damage_known(struct zr_source *s, uint64_t cell);
+
+/* A cell could not be read, for reason r: logs that, once, and remembers it if it will be
+ * so for ever; returns -EUCLEAN then, else r. */
+int zr_damage_note(struct zr_source *s, uint64_t cell, const char *key, int r,
+                   const struct zr_err *err);
+
+/* The store has answered: when it fails the next time, that is news again. */
+void zr_damage_none(struct zr_source *s);

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From an object to the bytes of a cell, and from those to records. Each level of shards
+ * has an index of pairs (offset, nbytes). A shard that was not compressed as a whole is
+ * never read whole: its index is cached, its chunks are read as ranges. One that was is
+ * decoded and cached together with its index.
+ *
+ * What is found in a cached shard is copied out of it, so that nothing of the cache is
+ * held while more is asked for (cache.h).
+ */
+#include <errno.h>
+
+#include "chunk_impl.h"
+#include "items.h"
+#include "request.h"
+
+void zr_spot_done(struct zr_spot *p)
+{
+	zr_buf_done(&p->held);
+}
+
+static const struct zr_level *spot_level(const struct zr_spot *p)
+{
+	return &p->src->array->levels[p->level];
+}
+
+/* --- stored bytes --------------------------------------------------------------------
+ */
+
+/* `len` bytes at `offset` within the spot. */
+static int spot_read(const struct zr_spot *p, uint64_t offset, uint64_t len,
+                     struct zr_buf *ret, struct zr_err *reterr)
+{
+	ZR_CLEANUP(zr_buf_done) struct zr_buf b = {0};
+	int r = 0;
+
+	if (zr_buf_reserve(&b, (size_t)len) < 0)
+		return -ENOMEM;
+	offset += p->offset;
+	if (p->in_memory)
+		zr_buf_add(&b, p->held.data + offset, (size_t)len);
+	else if (len > 0)
+		r = zr_store_get_range(p->src->store, p->key, offset, (size_t)len, b.data,
+		                       reterr);
+	if (r == -ENOENT) /* it was there a moment ago */
+		r = zr_err_set(reterr, -EUCLEAN, "the file has gone");
+	if (r < 0)
+		return r;
+	b.len = (size_t)len;
+	*ret = b;
+	b = (struct zr_buf){0};
+	return 0;
+}
+
+/* All that is stored at the spot. */
+static int spot_read_all(const struct zr_spot *p, uint64_t max, struct zr_buf *ret,
+                         struct zr_err *reterr)
+{
+	if (!p->sized)
+		return zr_store_get(p->src->store, p->key, max, ret, reterr);
+	if (p->len > max)
+		return zr_err_set(reterr, -EFBIG,
+		                  "%llu bytes are more than the limit of %llu",
+		                  (unsigned long long)p->len, (unsigned long long)max);
+	return spot_read(p, 0, p->len, ret, reterr);
+}
+
+static int spot_size(struct zr_spot *p, struct zr_err *reterr)
+{
+	struct zr_stat st;
+	int r;
+
+	if (p->sized)
+		return 0;
+	r = zr_store_stat(p->src->store, p->key, &st, reterr);
+	if (r < 0)
+		return r;
+	p->len = st.size;
+	p->sized = true;
+	return 0;
+}
+
+/* --- decoding ------------------------------------------------------------------------
+ */
+
+/* Stored bytes through the codecs of the spot's level. */
+static int spot_decode(const struct zr_spot *p, struct zr_buf *own_stored, uint64_t exact,
+                       struct zr_buf *ret, struct zr_err *reterr)
+{
+	uint64_t max = exact == UINT64_MAX ? ZR_MAX_CHUNK : exact;
+	int r;
+
+	zr_gate_enter(p->src->gate);
+	r = zr_codecs_decode(spot_level(p)->codecs, own_stored, exact, max, ret, reterr);
+	zr_gate_leave(p->src->gate);
+	return r;
+}
+
+int zr_spot_load(const struct zr_spot *p, uint64_t max_stored, struct zr_chunk *chunk,
+                 struct zr_err *reterr)
+{
+	const struct zr_array *a = p->src->array;
+	const struct zr_grid *g = &p->src->grid;
+	struct zr_buf stored = {0}, bytes = {0};
+	int r = spot_read_all(p, max_stored, &stored, reterr);
+
+	if (r < 0)
+		return r;
+	if (!zr_type_is_variable(&a->type))
+		return spot_decode(p, &stored, g->cell_records * a->type.size,
+		                   &chunk->data, reterr);
+	r = spot_decode(p, &stored, UINT64_MAX, &bytes, reterr);
+	if (r < 0)
+		return r;
+	zr_gate_enter(p->src->gate);
+	r = zr_items_decode(a->type.kind, &bytes, g->cell_records, &chunk->data,
+	                    &chunk->text, reterr);
+	if (r == 0 && a->type.kind == ZR_LIST)
+		r = zr_items_check_lists(&chunk->data, a->type.fields[0].type.size,
+		                         reterr);
+	zr_gate_leave(p->src->gate);
+	return r;
+}
+
+/* --- shards: the index ---------------------------------------------------------------
+ */
+
+/* Number of the chunk of the spot's level that the cell with coordinates `at` lies in. */
+static uint64_t chunk_number(const struct zr_spot *p, const uint64_t *at)
+{
+	const struct zr_grid *g = &p->src->grid;
+	const uint64_t *chunk = spot_level(p)->chunk;
+	uint64_t number = 0;
+
+	for (uint32_t k = 0; k < g->ndim; k++) {
+		uint64_t count = (g->shape[k] + chunk[k] - 1) / chunk[k];
+
+		number = number * count + at[k] * g->cell[k] / chunk[k];
+	}
+	return number;
+}
+
+/* Which pair of the shard's index speaks of the chunk of the next level: C order of the
+ * encoded axes. */
+static uint64_t pair_number(const struct zr_spot *p, const uint64_t *at)
+{
+	const struct zr_grid *g = &p->src->grid;
+	const struct zr_level *shard = spot_level(p);
+	uint64_t number = 0;
+
+	for (uint32_t i = 0; i < g->ndim; i++) {
+		uint32_t k = shard->axis[i];
+		uint64_t inner = shard[1].chunk[k];
+
+		number = number * (shard->chunk[k] / inner) +
+		         at[k] * g->cell[k] % shard->chunk[k] / inner;
+	}
+	return number;
+}
+
+static uint64_t pair_count(const struct zr_spot *p)
+{
+	const struct zr_level *shard = spot_level(p);
+	uint64_t count = 1;
+
+	for (uint32_t k = 0; k < p->src->grid.ndim; k++)
+		count *= shard->chunk[k] / shard[1].chunk[k];
+	return count;
+}
+
+static struct zr_cache_key spot_key(const struct zr_spot *p, uint64_t kind,
+                                    const uint64_t *at)
+{
+	return (struct zr_cache_key){.owner = p->src->owner,
+	                             .kind = kind + 2 * (uint64_t)p->level,
+	                             .id = chunk_number(p, at)};
+}
+
+/* Where the index begins in a shard of `len` bytes. */
+static int index_begin(const struct zr_spot *p, uint64_t len, uint64_t *ret,
+                       struct zr_err *reterr)
+{
+	const struct zr_level *shard = spot_level(p);
+
+	if (len < shard->index_size)
+		return zr_err_set(reterr, -EUCLEAN,
+		                  "the shard has %llu bytes, its index alone takes %llu",
+		                  (unsigned long long)len,
+		                  (unsigned long long)shard->index_size);
+	*ret = shard->index_at_start ? 0 : len - shard->index_size;
+	return 0;
+}
+
+static int index_decode(const struct zr_spot *p, struct zr_buf *own_stored,
+                        struct zr_buf *ret, struct zr_err *reterr)
+{
+	uint64_t size = 16 * pair_count(p);
+	struct zr_err why = {0};
+	int r;
+
+	zr_gate_enter(p->src->gate);
+	r = zr_codecs_decode(spot_level(p)->index_codecs, own_stored, size, size, ret,
+	                     &why);
+	zr_gate_leave(p->src->gate);
+	if (r < 0)
+		return zr_err_set(reterr, r, "the shard's index: %s", why.text);
+	return 0;
+}
+
+/* zr_cache_load of the index of a shard that is read by ranges: the pairs, and behind
+ * them the length of the shard, which was looked up on the way. */
+static int load_index(void *arg, struct zr_chunk *chunk, struct zr_err *reterr)
+{
+	const struct zr_spot *p = arg;
+	struct zr_buf stored = {0};
+	uint64_t begin = 0;
+	int r = index_begin(p, p->len, &begin, reterr);
+
+	if (r == 0)
+		r = spot_read(p, begin, spot_level(p)->index_size, &stored, reterr);
+	if (r == 0)
+		r = index_decode(p, &stored, &chunk->data, reterr);
+	if (r < 0)
+		return r;
+	zr_buf_add(&chunk->data, &p->len, sizeof(p->len));
+	return zr_buf_check(&chunk->data);
+}
+
+/* What the index says of the cell's chunk, within a shard of `len` bytes. */
+static int index_find(const struct zr_spot *p, const uint64_t *at, const uint8_t *pairs,
+                      uint64_t len, uint64_t *ret_offset, uint64_t *ret_len,
+                      struct zr_err *reterr)
+{
+	const uint8_t *pair = pairs + 16 * pair_number(p, at);
+	uint64_t offset = zr_load_u64(pair, spot_level(p)->index_big);
+	uint64_t n = zr_load_u64(pair + 8, spot_level(p)->index_big);
+
+	if (offset == UINT64_MAX && n == UINT64_MAX)
+		return -ENOENT;
+	if (offset > len || n > len - offset)
+		return zr_err_set(
+			reterr, -EUCLEAN,
+			"the shard's index points outside the shard (%llu + %llu "
+			"of %llu bytes)",
+			(unsigned long long)offset, (unsigned long long)n,
+			(unsigned long long)len);
+	*ret_offset = offset;
+	*ret_len = n;
+	return 0;
+}
+
+/* --- shards: going in ----------------------------------------------------------------
+ */
+
+/* Into a shard that is read by ranges. */
+static int enter_plain(struct zr_spot *p, const uint64_t *at, struct zr_err *reterr)
+{
+	struct zr_cache_key key = spot_key(p, ZR_KEY_INDEX, at);
+	struct zr_chunk *index = zr_cache_peek(p->src->cache, &key);
+	uint64_t offset = 0, len = 0;
+	int r = 0;
+
+	if (!index) {
+		r = spot_size(p, reterr);
+		if (r == 0)
+			r = zr_cache_get(p->src->cache, &key,
+			                 2 * (size_t)spot_level(p)->index_size,
+			                 load_index, p, &index, reterr);
+		if (r < 0)
+			return r;
+	}
+	memcpy(&p->len, index->data.data + index->data.len - sizeof(p->len),
+	       sizeof(p->len));
+	r = index_find(p, at, index->data.data, p->len, &offset, &len, reterr);
+	zr_chunk_unref(index);
+	if (r < 0)
+		return r;
+	p->offset += offset;
+	p->len = len;
+	p->sized = true;
+	p->level++;
+	return 0;
+}
+
+/* zr_cache_load of a shard that was compressed as a whole; its index is the `text`. */
+static int load_shard(void *arg, struct zr_chunk *chunk, struct zr_err *reterr)
+{
+	const struct zr_spot *p = arg;
+	struct zr_buf stored = {0};
+	uint64_t begin = 0;
+	int r = spot_read_all(p, ZR_MAX_STORED, &stored, reterr);
+
+	if (r == 0)
+		r = spot_decode(p, &stored, UINT64_MAX, &chunk->data, reterr);
+	if (r == 0)
+		r = index_begin(p, chunk->data.len, &begin, reterr);
+	if (r < 0)
+		return r;
+	zr_buf_add(&stored, chunk->data.data + begin, (size_t)spot_level(p)->index_size);
+	if (zr_buf_check(&stored) < 0)
+		return -ENOMEM;
+	return index_decode(p, &stored, &chunk->text, reterr);
+}
+
+/* What a shard that was compressed as a whole may take while it is loaded. */
+static size_t shard_estimate(const struct zr_spot *p)
+{
+	const struct zr_level *shard = spot_level(p);
+	uint64_t bytes = p->src->array->type.size;
+
+	for (uint32_t k = 0; k < p->src->grid.ndim; k++)
+		if (!zr_mul(bytes, shard->chunk[k], &bytes))
+			bytes = ZR_MAX_CHUNK;
+	return (size_t)(ZR_MIN(bytes, ZR_MAX_CHUNK) + ZR_MIN(p->len, ZR_MAX_STORED) +
+	                2 * shard->index_size);
+}
+
+/* Into a shard that was compressed as a whole: the bytes are in memory then. */
+static int enter_encoded(struct zr_spot *p, const uint64_t *at, struct zr_err *reterr)
+{
+	struct zr_cache_key key = spot_key(p, ZR_KEY_SHARD, at);
+	struct zr_chunk *shard = zr_cache_peek(p->src->cache, &key);
+	struct zr_buf inner = {0};
+	uint64_t offset = 0, len = 0;
+	int r = 0;
+
+	if (!shard) {
+		r = spot_size(p, reterr);
+		if (r == 0)
+			r = zr_cache_get(p->src->cache, &key, shard_estimate(p),
+			                 load_shard, p, &shard, reterr);
+		if (r < 0)
+			return r;
+	}
+	r = index_find(p, at, shard->text.data, shard->data.len, &offset, &len, reterr);
+	if (r == 0) {
+		zr_buf_add(&inner, shard->data.data + offset, (size_t)len);
+		r = zr_buf_check(&inner);
+	}
+	zr_chunk_unref(shard);
+	if (r < 0) {
+		zr_buf_done(&inner);
+		return r;
+	}
+	zr_buf_done(&p->held);
+	p->held = inner;
+	p->in_memory = p->sized = true;
+	p->offset = 0;
+	p->len = len;
+	p->level++;
+	return 0;
+}
+
+int zr_spot_find(struct zr_spot *p, const uint64_t *at, struct zr_err *reterr)
+{
+	int r = 0;
+
+	while (r == 0 && p->level + 1 < p->src->array->nlevels)
+		r = zr_codecs_count(spot_level(p)->codecs) > 0
+		            ? enter_encoded(p, at, reterr)
+		            : enter_plain(p, at, reterr);
+	return r;
+}

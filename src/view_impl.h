@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view_impl.h - what view_text.c (where a read begins) and view_walk.c (how it goes on)
+ * share
+ *
+ * Layer 3, private.
+ */
+#pragma once
+
+#include <pthread.h>
+
+#include "view.h"
+
+#define ZR_ANCHORS 8
+
+struct zr_anchor {
+	uint64_t record;
+	uint64_t offset; /* of its line, header not counted */
+};
+
+struct zr_text {
+	struct zr_view view;
+	struct zr_source *source;
+	struct zr_sizes *sizes;
+	uint32_t file;
+	struct zr_line *line; /* owned */
+	struct zr_buf header; /* owned */
+	uint64_t fill_len;    /* of the fill value's line, index digits not */
+	bool indexed;
+	uint64_t first, bytes; /* of a record, that lines are made of */
+
+	uint64_t what;                /* long lines, in the cache */
+	_Atomic uint64_t long_record; /* of the one that was read last, + 1; 0: none */
+	atomic_bool told;             /* that a line is too long */
+
+	pthread_mutex_t lock; /* guards what follows */
+	struct zr_anchor anchors[ZR_ANCHORS];
+	unsigned int nanchors, oldest;
+};
+
+/* One read on its way through the file. */
+struct zr_walk {
+	struct zr_text *t;
+	uint64_t record, offset; /* where it is: begin of a line */
+	uint64_t last;           /* record behind the last one that is wanted */
+	bool adrift;             /* offsets count from where it began, wherever that is */
+	uint64_t target;         /* first byte that is wanted */
+	uint8_t *out, *end;      /* where the next wanted byte goes */
+	struct zr_buf scratch;   /* owned; a line that is wanted in part */
+};
+
+/* Goes some lines farther: skips them, or writes them. There must be a line, and room. */
+ZR_MUST_CHECK int zr_walk_on(struct zr_walk *w);

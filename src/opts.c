@@ -55,8 +55,9 @@ static const struct opt opts_table[] = {
          "keep the sizes of text files on disk, so that the\n"
          "next mount knows them (the default), or do not"},
 	{"index_dir", "DIR", zr_opts_set_string, AT(o.index_dir), 0,
-         "where (default: zarrfs in $XDG_CACHE_HOME, ~/.cache\n"
-         "or, for root, /var/cache); only you may write to it"},
+         "where (default: zarrfs in $XDG_CACHE_HOME, else in\n"
+         "~/.cache or, for root, /var/cache); nobody else may\n"
+         "write to it"},
 
 	{.help = "Owner and access:"},
 	{"uid", "N", zr_opts_set_number, AT(o.uid), NO_OWNER - 1,

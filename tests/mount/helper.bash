@@ -63,10 +63,11 @@ start() {
   return 1
 }
 
-# mount_at DIR STORE [OPTION...]
+# mount_at DIR STORE [OPTION...]: nothing is known from an earlier mount, unless the suite sets KEEP.
 mount_at() {
   local dir=$1
   shift
+  [ -n "${KEEP:-}" ] || rm -rf "${XDG_CACHE_HOME:?}"
   start "$dir" "$ZARRFS" -f "$1" "$dir" "${@:2}"
 }
 

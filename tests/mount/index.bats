@@ -16,6 +16,8 @@ setup() {
   BIG=$BATS_FILE_TMPDIR/big
   CROWD=$BATS_FILE_TMPDIR/crowd
   INDEX=$XDG_CACHE_HOME/zarrfs
+  # shellcheck disable=SC2034 # read by mount_at: what an earlier mount of the test has kept stays
+  KEEP=1
 }
 
 teardown() {

@@ -64,8 +64,9 @@ static const struct opt opts_table[] = {
          "next mount knows them (the default), or do not",
          0},
 	{"index_dir", "DIR", zr_opts_set_string, AT(o.index_dir), 0,
-         "where (default: zarrfs in $XDG_CACHE_HOME, ~/.cache\n"
-         "or, for root, /var/cache); only you may write to it",
+         "where (default: zarrfs in $XDG_CACHE_HOME, else in\n"
+         "~/.cache or, for root, /var/cache); nobody else may\n"
+         "write to it",
          0},
 
 	{.help = "Owner and access:"},

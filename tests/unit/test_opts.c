@@ -62,6 +62,7 @@ static void defaults_are_what_the_help_says(void)
 	CHECK(!o.render.fixed_text);
 	CHECK_INT(o.view, ZR_TREE_TEXT);
 	CHECK_INT(o.views, CSV | RAW | NPY | ZARR);
+	CHECK(!o.index_off && !o.index_dir);
 	CHECK_STR(o.fuse_opts, "");
 }
 
@@ -113,8 +114,10 @@ static void every_option_is_taken(void)
 	parse_ok("-d|a|b|-o|missing=error,nonfinite=string,follow_symlinks,cache=2G,"
 	         "size_wait=0,uid=1000,gid=4294967294,umask=027,allow_other,"
 	         "default_permissions,auto_unmount,fsname=x,log=/tmp/l,noexec,"
-	         "text=fixed",
+	         "text=fixed,index=off,index_dir=/i",
 	         &o);
+	CHECK(o.index_off);
+	CHECK_STR(o.index_dir, "/i");
 	CHECK(o.debug && o.foreground && o.missing_is_error && o.follow_symlinks);
 	CHECK_INT(o.render.nonfinite, ZR_NONFINITE_STRING);
 	CHECK(o.render.fixed_text);
@@ -268,6 +271,8 @@ static void errors_name_what_is_wrong(void)
 	         "views=csv,ra: must be some of csv, raw, npy and zarr, or none"},
 		{"a|b|-o|views=csv,none", "unknown option 'none' in -o"},
 		{"a|b|-o|raw,views=csv", "unknown option 'raw' in -o"},
+		{"a|b|-o|index=no", "index=no: must be on or off"},
+		{"a|b|-o|index_dir", "index_dir needs a value: index_dir=DIR"},
 		{"a|b|-o|size_wait=1s", "size_wait=1s: not a number from 0 to 86400"},
 		{"a|b|-o|size_wait=86401",
 	         "size_wait=86401: not a number from 0 to 86400"},

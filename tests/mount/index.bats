@@ -207,6 +207,16 @@ kept() {
   [ "$(grep -c spoilt "$LOG")" = 2 ]
 }
 
+@test "an array that was written to since it was first looked at is not kept" {
+  copy_pair
+  mount_store "$PAIR/store"
+  ls "$MNT/left" "$MNT/right" >/dev/null
+  touch "$PAIR/store/left/c/2"
+  ls -l "$MNT/left" "$MNT/right" >/dev/null
+  unmount
+  kept 1
+}
+
 @test "other options have other sizes, and both are kept" {
   for _ in 1 2; do
     for option in nonfinite=null nonfinite=string; do

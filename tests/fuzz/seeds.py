@@ -222,9 +222,17 @@ def various(seeds):
         seeds.add("opts", line.encode())
 
 
+def indexes(seeds):
+    """Of 25 rows of 4 numbers, as fuzz_index.c has them; it fills in what must fit."""
+    size = 72 + 8 * 3 + 8 + 8 * 4 * 26 + 8
+    for how in range(16):
+        seeds.add("index", bytes([how]) + bytes(i * 7 % 251 for i in range(size)))
+    seeds.add("index", bytes([15]) + bytes(size - 1))
+
+
 def main(out):
     seeds = Seeds(out)
-    for make in (documents, groups, codecs, shards, zips, texts, names, various):
+    for make in (documents, groups, indexes, codecs, shards, zips, texts, names, various):
         make(seeds)
 
 

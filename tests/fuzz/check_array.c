@@ -51,7 +51,7 @@ static void check_type(const struct zr_type *t, unsigned int depth, uint32_t *fi
 	CHECK(depth <= ZR_MAX_STRUCT_DEPTH);
 	CHECK(t->size <= ZR_MAX_RECORD);
 	if (t->kind != ZR_STRUCT) {
-		CHECK(t->nfields == 0);
+		CHECK(t->nfields == (t->kind == ZR_LIST ? 1 : 0));
 		CHECK(!zr_type_is_variable(t) || depth == 0);
 		return;
 	}

@@ -4,11 +4,16 @@
 #include <errno.h>
 #include <stdio.h>
 
+/* Directories that are listed beside four for each chunk that was found: links can make
+ * a few directories as many as there are ways through them. */
+#define FREE_LISTS 50000
+
 struct lister {
 	struct zr_store *store;
 	const struct zr_array *a;
 	const struct zr_grid *g;
 	struct zr_buf ids; /* of uint64_t */
+	size_t lists;      /* directories that were listed */
 	bool full;
 };
 
@@ -100,8 +105,13 @@ static int list_nested(struct lister *l, const char *path, uint32_t k, uint64_t 
 {
 	ZR_CLEANUP(zr_dirlist_done) struct zr_dirlist list = {0};
 	struct zr_err err = {0};
-	int r = zr_store_list(l->store, path, &list, &err);
+	int r;
 
+	if (l->lists++ > FREE_LISTS + 4 * (l->ids.len / sizeof(uint64_t))) {
+		l->full = true;
+		return 0;
+	}
+	r = zr_store_list(l->store, path, &list, &err);
 	if (r == -ENOENT || r == -ENOTDIR)
 		return 0; /* nothing was written there */
 	if (is_damaged_dir(r)) {

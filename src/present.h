@@ -10,8 +10,9 @@
  *
  * Layer 2. May include grid.h, store.h and below.
  *
- * Memory: 8 bytes a stored chunk. Above ZR_MAX_PRESENT it forgets and counts every chunk
- * as possibly stored (`all`); readers then find out by asking.
+ * Memory: 8 bytes a stored chunk. Above ZR_MAX_PRESENT, or when it finds many more
+ * directories than chunks, it forgets and counts every chunk as possibly stored (`all`);
+ * readers then find out by asking.
  * Threads: immutable once loaded.
  */
 #pragma once

@@ -71,12 +71,23 @@ static int leads_to_nodes(struct zr_store *store, const char *path, unsigned int
 	return 0;
 }
 
-int zr_probe_child(struct zr_store *store, const char *path, struct timespec *ret_mtime)
+int zr_probe_among(struct zr_store *store, const char *path, unsigned int *left,
+                   struct timespec *ret_mtime)
 {
-	unsigned int budget = SEARCH_ENTRIES;
+	unsigned int begin = ZR_MIN(*left, SEARCH_ENTRIES), budget = begin;
 	int r = zr_probe_document(store, path, ret_mtime);
 
-	return r != 0 ? r : leads_to_nodes(store, path, SEARCH_DEPTH, &budget);
+	if (r == 0)
+		r = leads_to_nodes(store, path, SEARCH_DEPTH, &budget);
+	*left -= begin - budget;
+	return r;
+}
+
+int zr_probe_child(struct zr_store *store, const char *path, struct timespec *ret_mtime)
+{
+	unsigned int left = SEARCH_ENTRIES;
+
+	return zr_probe_among(store, path, &left, ret_mtime);
 }
 
 int zr_probe_root(struct zr_store *store, struct timespec *ret_mtime,

@@ -26,6 +26,12 @@ ZR_MUST_CHECK int zr_probe_document(struct zr_store *store, const char *path,
 ZR_MUST_CHECK int zr_probe_child(struct zr_store *store, const char *path,
                                  struct timespec *ret_mtime);
 
+/* The same for one of many: all of a listing together look at *left more entries, which
+ * counts down from ZR_PROBE_LISTING. What then remains is shown without a search. */
+#define ZR_PROBE_LISTING 50000
+ZR_MUST_CHECK int zr_probe_among(struct zr_store *store, const char *path,
+                                 unsigned int *left, struct timespec *ret_mtime);
+
 /* 0 if the root of the store can be shown. -EINVAL: it is none; one line in reterr. */
 ZR_MUST_CHECK int zr_probe_root(struct zr_store *store, struct timespec *ret_mtime,
                                 struct zr_err *reterr);

@@ -48,10 +48,10 @@ int zr_stash_place(const char *name, char **ret)
 	char *place;
 	int n;
 
-	if (geteuid() == 0) /* whoever's environment this is */
-		n = asprintf(&place, "/var/cache/%s", name);
-	else if (cache && cache[0] == '/')
+	if (cache && cache[0] == '/')
 		n = asprintf(&place, "%s/%s", cache, name);
+	else if (geteuid() == 0) /* HOME may be that of whoever became root */
+		n = asprintf(&place, "/var/cache/%s", name);
 	else if (home && home[0] == '/')
 		n = asprintf(&place, "%s/.cache/%s", home, name);
 	else

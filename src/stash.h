@@ -31,8 +31,8 @@ ZR_MUST_CHECK int zr_stash_open(const char *path, uint64_t bytes, size_t files,
                                 struct zr_stash **ret, struct zr_err *reterr);
 void zr_stash_free(struct zr_stash *s); /* NULL is allowed */
 
-/* Where programs keep such files: `name` below $XDG_CACHE_HOME or ~/.cache, for root
- * below /var/cache. -ENOENT: there is no such place; -ENOMEM. */
+/* Where programs keep such files: `name` in $XDG_CACHE_HOME, else for root in /var/cache,
+ * for others in ~/.cache. -ENOENT: there is no such place; -ENOMEM. */
 ZR_MUST_CHECK int zr_stash_place(const char *name, char **ret);
 
 /*

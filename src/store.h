@@ -43,8 +43,9 @@ struct zr_stat {
 
 struct zr_dirent {
 	char *name;  /* owned by the list, NUL-terminated */
-	bool is_dir; /* or a link to one, be it out of the store; else an object (or
-	              * something else: whoever opens it finds out) */
+	bool is_dir; /* or a link to one, be it out of the store, but not one to a
+	              * directory on the way to itself; else an object (or something
+	              * else: whoever opens it finds out) */
 };
 
 struct zr_dirlist {

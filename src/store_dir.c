@@ -123,8 +123,31 @@ static int dir_stat(struct zr_store *s, const char *key, struct zr_stat *ret,
 	return 0;
 }
 
-/* A link counts as what it leads to, out of the store too: whoever goes there is told. */
-static bool dir_is_dir(int dir, const struct dirent *e)
+/* Whether a directory is the one that `key` names, or one on the way to it. */
+static bool dir_is_above(const struct dir_store *d, const char *key,
+                         const struct stat *dir)
+{
+	for (size_t n = strlen(key);;) {
+		ZR_CLEANUP(zr_freep) char *above = strndup(key, n);
+		ZR_CLEANUP(dir_closep) int fd = -1;
+		struct stat st;
+
+		fd = above ? zr_beneath_open(&d->at, above, DIR_LOOK, NULL) : -1;
+		if (fd >= 0 && fstat(fd, &st) == 0 && st.st_ino == dir->st_ino &&
+		    st.st_dev == dir->st_dev)
+			return true;
+		if (n == 0)
+			return false;
+		while (n > 0 && key[n - 1] != '/')
+			n--;
+		n -= n > 0;
+	}
+}
+
+/* A link counts as what it leads to, out of the store too: whoever goes there is told.
+ * But one that leads back to where it was met would make a tree without end. */
+static bool dir_is_dir(const struct dir_store *d, const char *key, int dir,
+                       const struct dirent *e)
 {
 	struct stat st;
 
@@ -132,10 +155,13 @@ static bool dir_is_dir(int dir, const struct dirent *e)
 		return true;
 	if (e->d_type != DT_LNK && e->d_type != DT_UNKNOWN)
 		return false;
-	return fstatat(dir, e->d_name, &st, AT_NO_AUTOMOUNT) == 0 && S_ISDIR(st.st_mode);
+	if (fstatat(dir, e->d_name, &st, AT_NO_AUTOMOUNT) < 0 || !S_ISDIR(st.st_mode))
+		return false;
+	return !dir_is_above(d, key, &st);
 }
 
-static int dir_read_entries(DIR *stream, struct zr_dirlist *l)
+static int dir_read_entries(const struct dir_store *d, const char *key, DIR *stream,
+                            struct zr_dirlist *l)
 {
 	for (;;) {
 		struct dirent *e;
@@ -148,7 +174,7 @@ static int dir_read_entries(DIR *stream, struct zr_dirlist *l)
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		r = zr_dirlist_add(l, e->d_name, strlen(e->d_name),
-		                   dir_is_dir(dirfd(stream), e));
+		                   dir_is_dir(d, key, dirfd(stream), e));
 		if (r < 0)
 			return r;
 	}
@@ -177,7 +203,7 @@ static int dir_list(struct zr_store *s, const char *key, struct zr_dirlist *ret,
 		close(fd);
 		return r;
 	}
-	r = dir_read_entries(stream, &l);
+	r = dir_read_entries(d, key, stream, &l);
 	/* A directory that was removed lists as an empty one. */
 	if (r == 0 && fstat(fd, &st) == 0 && st.st_nlink == 0)
 		return zr_beneath_missing(&d->at, reterr);

@@ -135,7 +135,7 @@ static int compare_nodes(const void *a, const void *b)
 /* Adds the child `name` to `children` if it is one. Of what consolidated metadata tell
  * that it is a node the directory is not looked at. */
 static int list_child(struct zr_tree *t, struct zr_node *n, const char *name,
-                      struct zr_node **children, size_t *count)
+                      unsigned int *left, struct zr_node **children, size_t *count)
 {
 	ZR_CLEANUP(zr_freep) char *path = path_below(n->path, name);
 	struct timespec mtime = n->mtime;
@@ -147,7 +147,7 @@ static int list_child(struct zr_tree *t, struct zr_node *n, const char *name,
 	if (!path)
 		return -ENOMEM;
 	known = zr_consolidated_has(t->env->store, path);
-	r = known ? 1 : zr_probe_child(t->env->store, path, &mtime);
+	r = known ? 1 : zr_probe_among(t->env->store, path, left, &mtime);
 	if (r <= 0)
 		return r;
 	zr_name_escape(name, strlen(name), ZR_NAME_PLAIN, file_name);
@@ -214,6 +214,7 @@ static int node_list(struct zr_tree *t, struct zr_node *n)
 	ZR_CLEANUP(zr_dirlist_done) struct zr_dirlist list = {0};
 	ZR_CLEANUP(zr_freep) struct zr_node **children = NULL;
 	struct zr_err err = {0};
+	unsigned int left = ZR_PROBE_LISTING;
 	size_t count = 0, undated = 0;
 	int r = n->parent ? node_learn(t, n->path) : 0; /* the root's: zr_tree_new() */
 
@@ -231,7 +232,7 @@ static int node_list(struct zr_tree *t, struct zr_node *n)
 	for (size_t i = 0; i < list.count; i++) {
 		if (!list.entries[i].is_dir)
 			continue;
-		r = list_child(t, n, list.entries[i].name, children, &count);
+		r = list_child(t, n, list.entries[i].name, &left, children, &count);
 		if (r < 0)
 			return r;
 	}

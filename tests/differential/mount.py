@@ -219,6 +219,7 @@ class Mount:
     def __enter__(self):
         os.mkdir(self.point)
         clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+        clean["XDG_CACHE_HOME"] = os.path.join(os.path.dirname(self.log_path), "cache")
         with open(self.log_path, "wb") as log:
             self.daemon = subprocess.Popen([*self.command, self.point], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=clean)
         self.watchdog = threading.Timer(LIMIT, self.over)

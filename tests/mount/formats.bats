@@ -11,6 +11,7 @@ load helper
 }
 
 @test "a row that does not hold is told" {
+  # shellcheck disable=SC2016 # those are Markdown's
   sed 's/| `zfp` | 3 | no |/| `zfp` | 3 | yes |/' "$HERE/../../docs/formats.md" >"$BATS_TEST_TMPDIR/wrong.md"
   run -1 "$PYTHON" "$HERE/formats.py" "$BATS_TEST_TMPDIR/wrong.md" "$FIXTURES"
   [[ $output == "zfp: formats:refused/zfp is refused"* ]]

@@ -24,6 +24,7 @@ declare -gA PID=() # of each mount's program
 BATS_TEST_TMPDIR=$(realpath "$BATS_TEST_TMPDIR") # as /proc/self/mountinfo has it
 LOG=$BATS_TEST_TMPDIR/log
 MNT=$BATS_TEST_TMPDIR/mnt
+export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache # what zarrfs keeps on disk is for one test
 
 limit() { timeout -k 5 "$@"; }
 
@@ -62,11 +63,12 @@ start() {
   return 1
 }
 
-# mount_at DIR STORE [OPTION...]: what it keeps on disk, it keeps for this test.
+# mount_at DIR STORE [OPTION...]: nothing is known from an earlier mount, unless the suite sets KEEP.
 mount_at() {
   local dir=$1
   shift
-  start "$dir" "$ZARRFS" -f "$1" "$dir" -o "index_dir=$BATS_TEST_TMPDIR/index" "${@:2}"
+  [ -n "${KEEP:-}" ] || rm -rf "${XDG_CACHE_HOME:?}"
+  start "$dir" "$ZARRFS" -f "$1" "$dir" "${@:2}"
 }
 
 # mount_store STORE [OPTION...]: at $MNT

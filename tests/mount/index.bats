@@ -15,7 +15,9 @@ setup_file() {
 setup() {
   BIG=$BATS_FILE_TMPDIR/big
   CROWD=$BATS_FILE_TMPDIR/crowd
-  INDEX=$BATS_TEST_TMPDIR/index
+  INDEX=$XDG_CACHE_HOME/zarrfs
+  # shellcheck disable=SC2034 # read by mount_at: what an earlier mount of the test has kept stays
+  KEEP=1
 }
 
 teardown() {
@@ -191,7 +193,7 @@ kept() {
     [ "$(<"$BATS_TEST_TMPDIR/length")" = "$(stat -c %s "$MNT/left/records.jsonl")" ]
     unmount
   done
-  ! grep -i error "$LOG"
+  run ! grep -i error "$LOG"
 }
 
 @test "an array with a damaged chunk is not kept, and each mount says what is wrong" {
@@ -203,6 +205,16 @@ kept() {
   done
   kept 0
   [ "$(grep -c spoilt "$LOG")" = 2 ]
+}
+
+@test "an array that was written to since it was first looked at is not kept" {
+  copy_pair
+  mount_store "$PAIR/store"
+  ls "$MNT/left" "$MNT/right" >/dev/null
+  touch "$PAIR/store/left/c/2"
+  ls -l "$MNT/left" "$MNT/right" >/dev/null
+  unmount
+  kept 1
 }
 
 @test "other options have other sizes, and both are kept" {
@@ -231,6 +243,19 @@ kept() {
   ls -l "$MNT/big" >/dev/null
   counted "0:1 1:1 2:1"
   unmount
+}
+
+@test "index_dir says where" {
+  for _ in 1 2; do
+    over_slow "$BIG/store" -o "index_dir=$BATS_TEST_TMPDIR/a\\,b"
+    ls -l "$MNT/big" >/dev/null
+    opened=$(chunk_opens)
+    unmount
+  done
+  [ -z "$opened" ]
+  [ ! -e "$INDEX" ]
+  [ "$(find "$BATS_TEST_TMPDIR/a,b" -type f | wc -l)" = 1 ]
+  [ "$(stat -c %a "$BATS_TEST_TMPDIR/a,b")" = 700 ]
 }
 
 @test "an archive is known again, and another one of that name is not" {
@@ -314,7 +339,7 @@ kept() {
 }
 
 @test "a directory that others may write to is not used, which is said once" {
-  mkdir "$INDEX"
+  mkdir -p "$INDEX"
   chmod 777 "$INDEX"
   mount_store "$BIG/store"
   sizes_are "$BIG/expect" big
@@ -325,7 +350,7 @@ kept() {
 
 @test "the directory of another user, or behind a link, is not used" {
   need_root
-  mkdir "$INDEX"
+  mkdir -p "$INDEX"
   chown 1:1 "$INDEX"
   mount_store "$BIG/store"
   sizes_are "$BIG/expect" big
@@ -334,7 +359,7 @@ kept() {
   grep -q "$INDEX.*another user" "$LOG"
   mv "$INDEX" "$INDEX.real"
   chown 0:0 "$INDEX.real"
-  ln -s index.real "$INDEX"
+  ln -s zarrfs.real "$INDEX"
   mount_store "$BIG/store"
   sizes_are "$BIG/expect" big
   unmount

@@ -28,17 +28,32 @@ held_store() {
   mount_store "$SLOW" "$@"
 }
 
-# hold_readers COMMAND NUMBER...: the command reads a file, %, of each of these arrays; returns when all of them wait.
+# hold_readers COMMAND NUMBER...: the command, with each of these numbers for @, reads of array a0@; returns when all of
+# them wait.
 hold_readers() {
   local number
   : >"$HOLD"
   for number in "${@:2}"; do
-    limit 120 bash -c "exec ${1//%/"$MNT/a0$number/n"}" >"$BATS_TEST_TMPDIR/out.$number" 2>&1 3>&- &
+    (cd "$MNT" && exec timeout -k 5 120 bash -c "exec ${1//@/$number}") >"$BATS_TEST_TMPDIR/out.$number" 2>&1 3>&- &
     READERS+=($!)
   done
   for number in "${@:2}"; do
     until_true 20 grep -q "^read /a0$number/c/" "$READS"
   done
+}
+
+# elsewhere: what other files are asked for comes at once.
+elsewhere() {
+  takes_less "$SOON" limit 60 ls "$MNT" >/dev/null
+  takes_less "$SOON" limit 60 ls "$MNT/a0$(($1 + 0))" >/dev/null
+  takes_less "$SOON" limit 60 stat "$MNT/a0$(($1 + 1))/n" >/dev/null
+  takes_less "$SOON" limit 60 ls -l "$MNT/a0$(($1 + 2))" >/dev/null
+  takes_less "$SOON" limit 60 cmp "$MNT/a0$(($1 + 3))/n" "$MANY/expect/a000/n"
+  takes_less "$SOON" limit 60 cmp "$MNT/a0$(($1 + 3))/records.jsonl" "$MANY/expect/a000/records.jsonl"
+  takes_less "$SOON" limit 60 head -n 3 "$MNT/a0$(($1 + 4))/x" >/dev/null
+  takes_less "$SOON" limit 60 tail -n 3 "$MNT/a0$(($1 + 5))/x" >/dev/null
+  takes_less "$SOON" limit 60 cat "$MNT/.zarr/a0$(($1 + 6))/zarr.json" >/dev/null
+  takes_less "$SOON" limit 60 cat "$MNT/.raw/a0$(($1 + 7))/records" >/dev/null
 }
 
 SIXTEEN=(00 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15)
@@ -47,48 +62,55 @@ released() {
   rm "$HOLD"
   wait "${READERS[@]}"
   READERS=()
+}
+
+done_here() {
   unmount
   unmount "$SLOW"
 }
 
 @test "sixteen slow reads delay neither ls nor stat nor cat of another file" {
   held_store
-  hold_readers "cat %" "${SIXTEEN[@]}"
-  takes_less "$SOON" limit 60 ls "$MNT" >/dev/null
-  takes_less "$SOON" limit 60 ls "$MNT/a017" >/dev/null
-  takes_less "$SOON" limit 60 stat "$MNT/a030/n" >/dev/null
-  takes_less "$SOON" limit 60 ls -l "$MNT/a031" >/dev/null
-  takes_less "$SOON" limit 60 cmp "$MNT/a032/n" "$MANY/expect/a000/n"
-  takes_less "$SOON" limit 60 cmp "$MNT/a032/records.jsonl" "$MANY/expect/a000/records.jsonl"
-  takes_less "$SOON" limit 60 head -n 3 "$MNT/a033/x" >/dev/null
-  takes_less "$SOON" limit 60 tail -n 3 "$MNT/a034/x" >/dev/null
-  takes_less "$SOON" limit 60 cat "$MNT/.zarr/a035/zarr.json" >/dev/null
+  hold_readers "cat a0@/n" "${SIXTEEN[@]}"
+  elsewhere 20
   released
   for number in "${SIXTEEN[@]}"; do
     cmp "$BATS_TEST_TMPDIR/out.$number" "$MANY/expect/a000/n"
   done
+  done_here
 }
 
-@test "nor do sixteen readers of slow stats, nor many of one and the same file" {
+@test "nor do sixteen slow reads of files whose sizes are known, which the kernel reads ahead" {
   held_store
-  hold_readers "stat %" "${SIXTEEN[@]}"
+  hold_readers "cat .raw/a0@/records" "${SIXTEEN[@]}"
+  elsewhere 30
+  released
+  for number in "${SIXTEEN[@]}"; do
+    cmp "$BATS_TEST_TMPDIR/out.$number" "$MNT/.raw/a040/records"
+  done
+  done_here
+}
+
+@test "nor do sixteen slow stats, nor many of one and the same file" {
+  held_store
+  hold_readers "stat a0@/n" "${SIXTEEN[@]}"
   for _ in $(seq 48); do
     limit 120 tail -c 100 "$MNT/a000/x" >/dev/null 2>&1 3>&- &
     READERS+=($!)
   done
   sleep 0.3
-  takes_less "$SOON" limit 60 cmp "$MNT/a040/n" "$MANY/expect/a000/n"
-  takes_less "$SOON" limit 60 ls -l "$MNT/a041" >/dev/null
+  elsewhere 40
   released
+  done_here
 }
 
 @test "a reader that is killed while it waits lets go at once" {
   held_store
-  hold_readers "cat %" 00
-  hold_readers "stat %" 01
-  hold_readers "dd iflag=direct status=none if=%" 02
+  hold_readers "cat a0@/n" 00
+  hold_readers "stat a0@/n" 01
+  hold_readers "dd iflag=direct status=none if=.raw/a0@/records" 02
   for reader in "${READERS[@]}"; do
-    pkill -KILL -P "$reader" || true # the command behind timeout(1)
+    pkill -KILL -P "$reader" # the command behind timeout(1)
   done
   begin=$(now_ms)
   for reader in "${READERS[@]}"; do
@@ -107,12 +129,14 @@ released() {
   unmount "$SLOW"
 }
 
-@test "timers, ^Z and fg do not break a reader" {
-  held_store
+# signalled FILE: a reader with a timer, stopped and continued while it is held, gets all of FILE.
+signalled() {
+  local reader
   : >"$HOLD"
-  limit 120 "$PYTHON" "$HERE/signalled.py" "$MNT/a000/n" >"$BATS_TEST_TMPDIR/signalled" 2>&1 3>&- &
+  # Not the function limit, which would be a process more between.
+  timeout -k 5 120 "$PYTHON" "$HERE/signalled.py" "$MNT/$1" >"$BATS_TEST_TMPDIR/signalled" 2>&1 3>&- &
   READERS=($!)
-  until_true 20 grep -q '^read /a000/c/' "$READS"
+  until_true 20 grep -q '^read /a00./c/' "$READS"
   reader=$(pgrep -P "${READERS[0]}")
   for _ in 1 2 3 4 5; do
     kill -STOP "$reader"
@@ -125,9 +149,20 @@ released() {
   cat "$BATS_TEST_TMPDIR/signalled"
   [ "$ENDED" = 0 ]
   READERS=()
+}
+
+@test "timers, ^Z and fg do not break who waits for a size" {
+  held_store
+  signalled a000/n
   tail -n 1 "$BATS_TEST_TMPDIR/signalled" | grep -q "^$(sha256sum <"$MANY/expect/a000/n" | cut -c1-64) "
-  unmount
-  unmount "$SLOW"
+  done_here
+}
+
+@test "timers, ^Z and fg do not break who waits for bytes" {
+  held_store
+  signalled .raw/a001/n
+  tail -n 1 "$BATS_TEST_TMPDIR/signalled" | grep -q "^$(sha256sum <"$MNT/.raw/a041/n" | cut -c1-64) "
+  done_here
 }
 
 @test "waiting for a size ends with ETIMEDOUT and one line in the log; what was measured is kept" {

@@ -416,7 +416,7 @@ static void case_open(struct array_case *c)
 	CHECK(c->sizes);
 }
 
-static struct array_case *case_new(const struct case_spec *spec)
+static inline struct array_case *case_new(const struct case_spec *spec)
 {
 	struct array_case *c = calloc(1, sizeof(*c));
 
@@ -463,8 +463,8 @@ static void case_free(struct array_case *c)
  */
 
 /* As an operation of the file system would: asks again for as long as it has to. */
-static int case_read(struct zr_view *v, uint64_t offset, size_t len, uint8_t *out,
-                     size_t *ret_len)
+static inline int case_read(struct zr_view *v, uint64_t offset, size_t len, uint8_t *out,
+                            size_t *ret_len)
 {
 	struct zr_ticket ticket = {0};
 	int r;
@@ -475,7 +475,7 @@ static int case_read(struct zr_view *v, uint64_t offset, size_t len, uint8_t *ou
 	return r;
 }
 
-static int case_size(struct zr_view *v, uint64_t *ret)
+static inline int case_size(struct zr_view *v, uint64_t *ret)
 {
 	struct zr_ticket ticket = {0};
 	int r;

@@ -160,12 +160,31 @@ static void syslog_takes_over(void)
 	CHECK_STR(logged(), "");
 }
 
+static void keep_line(void *arg, const char *line)
+{
+	strcat(strcat(arg, line), "|");
+}
+
+static void a_function_gets_bare_lines(void)
+{
+	char lines[64] = "";
+
+	zr_log_to_function(keep_line, lines);
+	zr_log_set_level(ZR_LOG_WARNING);
+	zr_error("a %d", 1);
+	zr_warning("b\n\033");
+	zr_info("c");
+	zr_log_to_function(NULL, NULL);
+	CHECK_STR(lines, "a 1|b??|");
+}
+
 int main(void)
 {
 	CHECK(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/log", dir);
 	RUN(stderr_is_the_first_place);
 	RUN(a_line_has_time_level_and_text);
+	RUN(a_function_gets_bare_lines);
 	RUN(lines_above_the_level_are_dropped);
 	RUN(control_characters_do_not_get_through);
 	RUN(a_long_line_is_cut_at_a_character);

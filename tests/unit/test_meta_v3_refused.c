@@ -53,7 +53,7 @@ static void refused_types_are_named(void)
 		"data type 'numpy.void' is not supported",
 		"field 'p.x': data type 'foo' is not supported",
 		"field 'a': data type 'string' has a variable length, which a field of a "
-	        "struct cannot have",
+		"struct cannot have",
 		"a struct without fields",
 		"field 'a': the name is used twice",
 		"field 'a' has members besides name and data_type",

@@ -154,6 +154,44 @@ static void chunks_below_a_damaged_directory_count_as_stored(void)
 	zr_present_done(&p);
 }
 
+/* Two directories that hold only themselves, 31 times over. */
+static int list_two(struct zr_store *s, const char *key, struct zr_dirlist *ret,
+                    struct zr_err *reterr)
+{
+	struct fake_store *f = (struct fake_store *)s;
+
+	(void)key;
+	(void)reterr;
+	f->lists++;
+	CHECK_INT(zr_dirlist_add(ret, "1", 1, true), 0);
+	CHECK_INT(zr_dirlist_add(ret, "2", 1, true), 0);
+	return 0;
+}
+
+static void many_ways_to_nothing_are_not_all_gone(void)
+{
+	static const struct zr_store_ops ops = {.list = list_two};
+	struct fake_store f = {.base = {.ops = &ops, .refs = 1}};
+	struct zr_array a = {
+		.zarr_format = 3, .ndim = 32, .separator = '/', .nlevels = 1};
+	struct zr_present p;
+	struct zr_grid g;
+
+	a.type = (struct zr_type){.kind = ZR_UINT, .bits = 8, .size = 1};
+	a.nrecords = 1;
+	for (uint32_t k = 0; k < 32; k++) {
+		a.shape[k] = k < 31 ? 3 : 1; /* the last axis has no chunk of that name */
+		a.nrecords *= a.shape[k];
+		a.levels[0].chunk[k] = 1;
+		a.levels[0].axis[k] = (uint8_t)k;
+	}
+	zr_grid_init(&g, &a);
+	CHECK_INT(zr_present_load(&f.base, "a", &a, &g, &p, NULL), 0);
+	CHECK(p.all);
+	CHECK(f.lists < 100000);
+	zr_present_done(&p);
+}
+
 int main(void)
 {
 	RUN(chunks_are_found_under_both_encodings_and_separators);
@@ -162,5 +200,6 @@ int main(void)
 	RUN(nested_keys_are_tried_where_the_separator_was_not_given);
 	RUN(a_store_that_does_not_answer_is_an_error);
 	RUN(chunks_below_a_damaged_directory_count_as_stored);
+	RUN(many_ways_to_nothing_are_not_all_gone);
 	return EXIT_SUCCESS;
 }

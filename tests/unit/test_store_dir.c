@@ -252,6 +252,38 @@ static void check_list(struct zr_store *s, const char *key, int want, const char
 		CHECK_STR(l.entries[0].name, first);
 }
 
+/* However one comes there. */
+static void a_link_that_leads_back_is_no_directory(void)
+{
+	struct zr_store *s = open_store(false);
+
+	CHECK_INT(mkdirat(root, "loop", 0700), 0);
+	CHECK_INT(mkdirat(root, "loop/a", 0700), 0);
+	CHECK_INT(mkdirat(root, "loop/b", 0700), 0);
+	CHECK_INT(symlinkat("../b", root, "loop/a/to_b"), 0);
+	CHECK_INT(symlinkat("../a", root, "loop/b/to_a"), 0);
+	for (unsigned int i = 0; i < 3; i++) {
+		static const char *const key[] = {"loop/a", "loop/a/to_b", "loop/b/to_a"};
+		static const char *const name[] = {"to_b", "to_a", "to_b"};
+		ZR_CLEANUP(zr_dirlist_done) struct zr_dirlist l = {0};
+
+		CHECK_INT(zr_store_list(s, key[i], &l, NULL), 0);
+		CHECK_INT(l.count, 1);
+		CHECK_STR(l.entries[0].name, name[i]);
+		CHECK_INT(l.entries[0].is_dir, i == 0);
+	}
+	CHECK_INT(symlinkat("..", root, "loop/c"), 0);
+	CHECK_INT(symlinkat(".", root, "loop/d"), 0);
+	for (unsigned int i = 0; i < 4; i++) {
+		ZR_CLEANUP(zr_dirlist_done) struct zr_dirlist l = {0};
+
+		CHECK_INT(zr_store_list(s, "loop", &l, NULL), 0);
+		CHECK_INT(l.count, 4);
+		CHECK_INT(l.entries[i].is_dir, i < 2);
+	}
+	zr_store_unref(s);
+}
+
 static void a_listing_fails_for_what_is_no_directory(void)
 {
 	struct zr_store *s = open_store(false), *f = open_store(true);
@@ -445,6 +477,7 @@ int main(void)
 	RUN(every_range_is_read_exactly);
 	RUN(stat_tells_what_the_file_system_does);
 	RUN(a_listing_is_sorted_and_knows_directories);
+	RUN(a_link_that_leads_back_is_no_directory);
 	RUN(a_listing_fails_for_what_is_no_directory);
 	RUN(a_file_of_another_size_than_it_said_is_damaged);
 	RUN(a_store_that_was_removed_does_not_answer);

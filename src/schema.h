@@ -25,6 +25,7 @@
  *     [offset]         bytes from the start of the packed record to the first element
  *     [size]           bytes of one element
  *     [shape]          of a sub-array
+ *     [items]          of lists of any length: NumPy's type of what is in them
  *     [byte_order]     of what is stored: little or big
  *     [unit] [scale]   of datetimes and timedeltas
  *     [fields]         of a struct

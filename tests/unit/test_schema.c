@@ -165,6 +165,11 @@ static void variable_length_has_no_size(void)
 	                                   .filters = "[{'id':'vlen-bytes'}]",
 	                                   .fill = "null"}),
 	          "{\"name\": null, \"type\": \"|O\"}");
+	check_has(parse_v2((struct doc_v2){
+			  .dtype = "'|O'",
+			  .filters = "[{'id':'vlen-array','dtype':'>m8[s]'}]",
+			  .fill = "null"}),
+	          "{\"name\": null, \"type\": \"|O\", \"items\": \">m8[s]\"}");
 }
 
 static void shards_tell_both_shapes_and_the_codecs_inside(void)

@@ -20,6 +20,12 @@
 #define ZR_MAX_CHUNK ((uint64_t)1 << 30)   /* bytes of one decoded chunk */
 #define ZR_MAX_STORED                                                                    \
 	((uint64_t)1 << 31) /* bytes of one stored object that is read whole */
+/* Where nothing says what a chunk of variable length decodes to, it may be so many times
+ * what is stored of it, or, if that is more, ZR_FREE_TEXT bytes and some for each item;
+ * never more than ZR_MAX_CHUNK. */
+#define ZR_MAX_RATIO 128
+#define ZR_FREE_TEXT ((uint64_t)64 << 20)
+#define ZR_FREE_PER_ITEM 64
 #define ZR_MAX_RECORD ((uint64_t)64 << 20)      /* bytes of one decoded record */
 #define ZR_MAX_SHARD_INDEX ((uint64_t)64 << 20) /* bytes of one shard's index */
 #define ZR_MAX_RECORDS ((uint64_t)1 << 60)      /* records of one array */

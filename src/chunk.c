@@ -14,6 +14,9 @@
 #define KIND_PART ((uint64_t)1 << 62)
 #define KIND_DERIVED ((uint64_t)1 << 61)
 
+/* Bytes of variable length in one chunk that are nothing special. */
+#define USUAL_TEXT ((size_t)1 << 20)
+
 /* --- a source -------------------------------------------------------------------------
  */
 
@@ -26,7 +29,7 @@ static size_t cell_bytes(struct zr_source *s)
 
 	if (!zr_type_is_variable(&s->array->type))
 		return bytes;
-	return largest > 0 ? largest : ZR_MAX(3 * bytes, (size_t)1 << 20);
+	return largest > 0 ? largest : 3 * bytes + USUAL_TEXT;
 }
 
 /* Whoever reads an array in C order goes through all cells behind the first axis that
@@ -160,7 +163,8 @@ struct want {
 struct load {
 	const struct want *want;
 	const struct zr_spot *spot;
-	uint64_t max_stored;
+	struct zr_spot_limit limit;
+	bool ran; /* it was this one that the cache ran, not someone else's */
 };
 
 static struct zr_cache_key cell_key(const struct zr_source *s, uint64_t cell)
@@ -178,7 +182,7 @@ static void note_largest(struct zr_source *s, const struct zr_chunk *cell)
 
 static int load_cell(const struct load *l, struct zr_chunk *cell, struct zr_err *reterr)
 {
-	int r = zr_spot_load(l->spot, l->max_stored, cell, reterr);
+	int r = zr_spot_load(l->spot, &l->limit, cell, reterr);
 
 	if (r == 0)
 		note_largest(l->spot->src, cell);
@@ -220,46 +224,62 @@ static int load_made(void *arg, struct zr_chunk *chunk, struct zr_err *reterr)
 /* zr_cache_load */
 static int load_wanted(void *arg, struct zr_chunk *chunk, struct zr_err *reterr)
 {
-	const struct load *l = arg;
+	struct load *l = arg;
 
+	l->ran = true;
 	return l->want->make ? load_derived(l, chunk, reterr)
 	                     : load_cell(l, chunk, reterr);
 }
 
+/* What a chunk usually is: small, where that is not known. */
+static struct zr_spot_limit usual_limit(struct zr_source *s, const struct zr_spot *spot)
+{
+	uint64_t bytes = cell_bytes(s), stored = bytes + bytes / 2 + 4096;
+
+	if (spot->sized)
+		stored = ZR_MAX(stored, spot->len);
+	return (struct zr_spot_limit){.stored = zr_spot_most(s, stored).stored,
+	                              .decoded = bytes};
+}
+
+/* The most that it may be. */
+static int full_limit(struct zr_source *s, const struct zr_spot *spot,
+                      struct zr_spot_limit *ret, struct zr_err *reterr)
+{
+	struct zr_stat st = {.size = spot->len};
+	int r = spot->sized ? 0 : zr_store_stat(s->store, spot->key, &st, reterr);
+
+	if (r == 0)
+		*ret = zr_spot_most(s, st.size);
+	return r;
+}
+
 /*
  * Room is asked for what a load takes at most: stored bytes, decoded bytes, and what is
- * made of them. More than usual may be stored, which shows when it is read: then that is
- * given up, and asked for with all the room that it takes.
+ * made of them. There may be more than usual, which shows when it is read: then that is
+ * given up, and asked for with all the room that it may take. Only the end of a load that
+ * had this room, and that was our own, is the end.
  */
 static int get_at(const struct want *w, struct zr_spot *spot, struct zr_chunk **ret,
                   struct zr_err *reterr)
 {
 	struct zr_source *s = spot->src;
-	size_t bytes = cell_bytes(s);
-	struct load l = {.want = w, .spot = spot, .max_stored = bytes + bytes / 2 + 4096};
-	struct zr_err err = {0};
-	struct zr_stat st;
+	struct load l = {.want = w, .spot = spot, .limit = usual_limit(s, spot)};
 	__typeof__(&zr_cache_get) get = w->scan ? zr_cache_scan : zr_cache_get;
+	struct zr_err err;
 	int r;
 
-	if (spot->sized)
-		l.max_stored = ZR_MAX(l.max_stored, spot->len);
-	if (l.max_stored > ZR_MAX_STORED)
-		l.max_stored = ZR_MAX_STORED;
-	r = get(s->cache, &w->key, bytes + (size_t)l.max_stored + w->bytes, load_wanted,
-	        &l, ret, &err);
-	if (r == -EFBIG && l.max_stored < ZR_MAX_STORED) {
-		r = zr_store_stat(s->store, spot->key, &st, reterr);
-		if (r < 0)
-			return r;
-		l.max_stored = ZR_MIN(st.size, ZR_MAX_STORED);
+	do {
 		err = (struct zr_err){0};
-		r = get(s->cache, &w->key, bytes + (size_t)l.max_stored + w->bytes,
+		l.ran = false;
+		r = get(s->cache, &w->key,
+		        (size_t)(l.limit.decoded + l.limit.stored) + w->bytes,
 		        load_wanted, &l, ret, &err);
-	}
-	if (r < 0)
-		return zr_err_set(reterr, r, "%s", err.text);
-	return 0;
+		if (r != -EFBIG || (l.limit.full && l.ran))
+			return r < 0 ? zr_err_set(reterr, r, "%s", err.text) : 0;
+		r = full_limit(s, spot, &l.limit, reterr);
+	} while (r == 0);
+	return r;
 }
 
 /* --- getting --------------------------------------------------------------------------

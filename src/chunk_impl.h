@@ -34,8 +34,21 @@ void zr_spot_done(struct zr_spot *p);
 ZR_MUST_CHECK int zr_spot_find(struct zr_spot *p, const uint64_t *at,
                                struct zr_err *reterr);
 
-/* Read and decode a cell. -EFBIG: more than max_stored bytes are stored. */
-ZR_MUST_CHECK int zr_spot_load(const struct zr_spot *p, uint64_t max_stored,
+/* How much of a chunk there may be. */
+struct zr_spot_limit {
+	uint64_t stored;  /* bytes of it in the store */
+	uint64_t decoded; /* of variable length; else what they are */
+	bool full;        /* more there cannot be: that is damage */
+};
+
+/* The most that is ever read of a cell of which so many bytes are stored: more than any
+ * codec makes of what it decodes to is not looked at. */
+struct zr_spot_limit zr_spot_most(const struct zr_source *s, uint64_t stored);
+
+/* Read and decode a cell. -EFBIG: there is more than the limit; also for whatever else
+ * may be the reason when a chunk of variable length cannot be decoded within one that is
+ * not full. */
+ZR_MUST_CHECK int zr_spot_load(const struct zr_spot *p, const struct zr_spot_limit *limit,
                                struct zr_chunk *chunk, struct zr_err *reterr);
 
 /* Whether a cell is known to be damaged. */

@@ -83,11 +83,19 @@ static int spot_size(struct zr_spot *p, struct zr_err *reterr)
 /* --- decoding ------------------------------------------------------------------------
  */
 
-/* Stored bytes through the codecs of the spot's level. */
-static int spot_decode(const struct zr_spot *p, struct zr_buf *own_stored, uint64_t exact,
-                       struct zr_buf *ret, struct zr_err *reterr)
+/* The most bytes that codecs make of so many: those of numbers eight of one, and what
+ * headers and checksums add. No more of a store is read, whatever lies in it. */
+static uint64_t encoded_most(uint64_t decoded)
 {
-	uint64_t max = exact == UINT64_MAX ? ZR_MAX_CHUNK : exact;
+	return ZR_MIN(ZR_MIN(decoded, ZR_MAX_CHUNK) * 8 + ((uint64_t)1 << 20),
+	              ZR_MAX_STORED);
+}
+
+/* Stored bytes through the codecs of the spot's level. max: where `exact` is UINT64_MAX.
+ */
+static int spot_decode(const struct zr_spot *p, struct zr_buf *own_stored, uint64_t exact,
+                       uint64_t max, struct zr_buf *ret, struct zr_err *reterr)
+{
 	int r;
 
 	zr_gate_enter(p->src->gate);
@@ -96,20 +104,51 @@ static int spot_decode(const struct zr_spot *p, struct zr_buf *own_stored, uint6
 	return r;
 }
 
-int zr_spot_load(const struct zr_spot *p, uint64_t max_stored, struct zr_chunk *chunk,
-                 struct zr_err *reterr)
+/* How much text a chunk may hold that is stored in so many bytes: nothing else says how
+ * large it is. */
+static uint64_t text_most(const struct zr_source *s, uint64_t stored)
+{
+	uint64_t free = s->grid.cell_records * ZR_FREE_PER_ITEM + ZR_FREE_TEXT;
+
+	return ZR_MIN(ZR_MAX(free, stored * ZR_MAX_RATIO), ZR_MAX_CHUNK);
+}
+
+struct zr_spot_limit zr_spot_most(const struct zr_source *s, uint64_t stored)
+{
+	uint64_t bytes = s->grid.cell_records * s->array->type.size;
+
+	stored = ZR_MIN(stored, ZR_MAX_STORED);
+	if (zr_type_is_variable(&s->array->type))
+		return (struct zr_spot_limit){stored, text_most(s, stored), true};
+	return (struct zr_spot_limit){ZR_MIN(stored, encoded_most(bytes)), bytes, true};
+}
+
+/* Of variable length: *ret are the bytes of all items. */
+static int spot_decode_text(const struct zr_spot *p, struct zr_buf *own_stored,
+                            const struct zr_spot_limit *limit, struct zr_buf *ret,
+                            struct zr_err *reterr)
+{
+	uint64_t most = text_most(p->src, own_stored->len);
+	uint64_t max = ZR_MIN(limit->decoded, most);
+	int r = spot_decode(p, own_stored, UINT64_MAX, max, ret, reterr);
+
+	return r == -EUCLEAN && max < most && !limit->full ? -EFBIG : r;
+}
+
+int zr_spot_load(const struct zr_spot *p, const struct zr_spot_limit *limit,
+                 struct zr_chunk *chunk, struct zr_err *reterr)
 {
 	const struct zr_array *a = p->src->array;
 	const struct zr_grid *g = &p->src->grid;
 	struct zr_buf stored = {0}, bytes = {0};
-	int r = spot_read_all(p, max_stored, &stored, reterr);
+	int r = spot_read_all(p, limit->stored, &stored, reterr);
 
 	if (r < 0)
 		return r;
 	if (!zr_type_is_variable(&a->type))
-		return spot_decode(p, &stored, g->cell_records * a->type.size,
+		return spot_decode(p, &stored, g->cell_records * a->type.size, 0,
 		                   &chunk->data, reterr);
-	r = spot_decode(p, &stored, UINT64_MAX, &bytes, reterr);
+	r = spot_decode_text(p, &stored, limit, &bytes, reterr);
 	if (r < 0)
 		return r;
 	zr_gate_enter(p->src->gate);
@@ -282,16 +321,32 @@ static int enter_plain(struct zr_spot *p, const uint64_t *at, struct zr_err *ret
 	return 0;
 }
 
+/* Bytes of the decoded shard: of its records, and its index. */
+static uint64_t shard_bytes(const struct zr_spot *p)
+{
+	const struct zr_level *shard = spot_level(p);
+	uint64_t bytes = p->src->array->type.size;
+
+	for (uint32_t k = 0; k < p->src->grid.ndim; k++)
+		if (!zr_mul(bytes, shard->chunk[k], &bytes))
+			bytes = ZR_MAX_CHUNK;
+	return ZR_MIN(bytes, ZR_MAX_CHUNK) + shard->index_size;
+}
+
 /* zr_cache_load of a shard that was compressed as a whole; its index is the `text`. */
 static int load_shard(void *arg, struct zr_chunk *chunk, struct zr_err *reterr)
 {
 	const struct zr_spot *p = arg;
 	struct zr_buf stored = {0};
-	uint64_t begin = 0;
-	int r = spot_read_all(p, ZR_MAX_STORED, &stored, reterr);
+	uint64_t begin = 0, most = encoded_most(shard_bytes(p));
+	int r;
 
+	if (zr_type_is_variable(&p->src->array->type))
+		most = ZR_MAX_CHUNK;
+	r = spot_read_all(p, encoded_most(most), &stored, reterr);
 	if (r == 0)
-		r = spot_decode(p, &stored, UINT64_MAX, &chunk->data, reterr);
+		r = spot_decode(p, &stored, UINT64_MAX, ZR_MIN(most, ZR_MAX_CHUNK),
+		                &chunk->data, reterr);
 	if (r == 0)
 		r = index_begin(p, chunk->data.len, &begin, reterr);
 	if (r < 0)
@@ -305,14 +360,8 @@ static int load_shard(void *arg, struct zr_chunk *chunk, struct zr_err *reterr)
 /* What a shard that was compressed as a whole may take while it is loaded. */
 static size_t shard_estimate(const struct zr_spot *p)
 {
-	const struct zr_level *shard = spot_level(p);
-	uint64_t bytes = p->src->array->type.size;
-
-	for (uint32_t k = 0; k < p->src->grid.ndim; k++)
-		if (!zr_mul(bytes, shard->chunk[k], &bytes))
-			bytes = ZR_MAX_CHUNK;
-	return (size_t)(ZR_MIN(bytes, ZR_MAX_CHUNK) + ZR_MIN(p->len, ZR_MAX_STORED) +
-	                2 * shard->index_size);
+	return (size_t)(shard_bytes(p) + ZR_MIN(p->len, ZR_MAX_STORED) +
+	                spot_level(p)->index_size);
 }
 
 /* Into a shard that was compressed as a whole: the bytes are in memory then. */

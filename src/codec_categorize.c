@@ -8,8 +8,8 @@
 
 #include "utf8.h"
 
-#define MAX_ENTRIES ((uint64_t)64 << 20) /* bytes of texts of a fixed size, all labels   \
-	                                  */
+/* Bytes of texts of a fixed size, all labels together. */
+#define MAX_ENTRIES ((uint64_t)64 << 20)
 
 struct categorize {
 	struct zr_codec base;

@@ -397,8 +397,8 @@ static int learn_v2(struct consolidated *c, struct group *g, struct zr_err *rete
 	struct zr_err err = {0};
 	int r = read_text(c, g->path, name, &text, mtime, &err);
 
-	if (r == -ENOENT) {
-		name = "zmetadata";
+	if (r == -ENOENT && !*g->path) {
+		name = "zmetadata"; /* as has been seen at roots */
 		r = read_text(c, g->path, name, &text, mtime, &err);
 	}
 	if (r == 0)

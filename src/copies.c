@@ -7,6 +7,8 @@
 #include "json.h"
 #include "store.h"
 
+#define MAX_PATH 4096 /* bytes, as in archives */
+
 static const char *const names[ZR_NCOPY_DOCS] = {
 	[ZR_COPY_ZARR_JSON] = "zarr.json",
 	[ZR_COPY_ZARRAY] = ".zarray",
@@ -68,7 +70,7 @@ static void add_copy(struct zr_copies *c, struct zr_json_slice key,
 	/* Where it was written there is room for what it means. */
 	key.len = zr_json_unescape(key, (char *)key.data);
 	if ((v2 && !split_name(&key, &doc)) || !zr_store_is_key(key.data, key.len) ||
-	    key.len > UINT32_MAX || value.len > UINT32_MAX)
+	    key.len > MAX_PATH || value.len > UINT32_MAX)
 		return;
 	c->copies[c->count++] = (struct zr_copy){.path = key.data,
 	                                         .path_len = (uint32_t)key.len,

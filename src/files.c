@@ -304,6 +304,21 @@ bool zr_files_has_older(const struct zr_files *f)
 	return f->has_older;
 }
 
+struct zr_source *zr_files_source(struct zr_files *f)
+{
+	return f->sizes ? &f->source : NULL;
+}
+
+const struct zr_layout *zr_files_layout(const struct zr_files *f)
+{
+	return f->sizes ? &f->layout : NULL;
+}
+
+const struct zr_buf *zr_files_codecs(const struct zr_files *f)
+{
+	return &f->meta.codecs;
+}
+
 const void *zr_files_wait_on(struct zr_files *f)
 {
 	return f->sizes;

@@ -101,6 +101,14 @@ const char *zr_files_why(const struct zr_files *f);
 /* Whether documents of version 2 lie beside the zarr.json that is shown. */
 bool zr_files_has_older(const struct zr_files *f);
 
+/* What an array's records are and where they come from; NULL if the node is none, or
+ * cannot be shown. Borrowed, valid as long as the zr_files. */
+struct zr_source *zr_files_source(struct zr_files *f);
+const struct zr_layout *zr_files_layout(const struct zr_files *f);
+
+/* The codecs' names: a JSON list, as in schema.json. Borrowed; of an array only. */
+const struct zr_buf *zr_files_codecs(const struct zr_files *f);
+
 struct zr_child {
 	const char *name; /* file name; borrowed from the zr_files */
 	uint32_t entry;

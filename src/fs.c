@@ -14,9 +14,8 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#include "cache.h"
+#include "engine.h"
 #include "files.h"
-#include "index.h"
 #include "log.h"
 #include "names.h"
 #include "request.h"
@@ -27,8 +26,8 @@
 #define MAX_BACKGROUND 512      /* else 12 slow reads hold back everybody's read-ahead */
 
 struct zr_fs {
-	struct zr_env env;
-	struct zr_tree *tree;
+	struct zr_engine *engine; /* owned */
+	struct zr_tree *tree;     /* the engine's */
 	const struct zr_opts *opts;
 	void (*on_ready)(void *arg);
 	void *on_ready_arg;
@@ -359,7 +358,7 @@ static void op_interrupted(fuse_req_t req, void *data)
 	struct op *op = data;
 
 	(void)req;
-	zr_queue_interrupt(op->fs->env.queue, &op->job);
+	zr_queue_interrupt(op->fs->engine->env.queue, &op->job);
 }
 
 static struct op *op_new(fuse_req_t req, fuse_ino_t ino,
@@ -388,7 +387,7 @@ static void op_queue(struct op *op, uint64_t lane)
 	op->job.abandon = job_abandon;
 	op->job.tid = fuse_req_ctx(op->req)->pid;
 	fuse_req_interrupt_func(op->req, op_interrupted, op);
-	zr_queue_add(op->fs->env.queue, &op->job);
+	zr_queue_add(op->fs->engine->env.queue, &op->job);
 }
 
 /* For directories: at once if everything is in memory. */
@@ -531,9 +530,7 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	conn->max_background = MAX_BACKGROUND;
 	conn->congestion_threshold = MAX_BACKGROUND * 3 / 4;
 
-	fs->env.queue = zr_queue_new();
-	fs->env.gate = zr_gate_new(0);
-	if (!fs->env.queue || !fs->env.gate) {
+	if (zr_engine_start(fs->engine) < 0) {
 		zr_error("no memory or threads to start with");
 		abort();
 	}
@@ -560,24 +557,11 @@ const struct fuse_lowlevel_ops *zr_fs_ops(void)
 	return &ops;
 }
 
-/* NULL: sizes are not kept between mounts. */
-static struct zr_index *open_index(const struct zr_opts *opts)
-{
-	struct zr_index *index = NULL;
-	struct zr_err err = {0};
-
-	if (!opts->index_off &&
-	    zr_index_open(opts->index_dir, opts->store, &index, &err) < 0)
-		zr_warning("sizes are not kept for the next mount: %s", err.text);
-	return index;
-}
-
 int zr_fs_new(struct zr_store *store, const struct zr_opts *opts,
               void (*on_ready)(void *arg), void *arg, struct zr_fs **ret,
               struct zr_err *reterr)
 {
 	struct zr_fs *fs = calloc(1, sizeof(*fs));
-	struct zr_err why = {0};
 	int r;
 
 	if (!fs)
@@ -585,20 +569,13 @@ int zr_fs_new(struct zr_store *store, const struct zr_opts *opts,
 	fs->opts = opts;
 	fs->on_ready = on_ready;
 	fs->on_ready_arg = arg;
-	fs->env = (struct zr_env){.store = zr_store_ref(store),
-	                          .cache = zr_cache_new(opts->cache_bytes),
-	                          .render = opts->render,
-	                          .size_wait = opts->size_wait,
-	                          .missing_is_error = opts->missing_is_error,
-	                          .root = opts->view,
-	                          .beside = opts->views};
-	r = fs->env.cache ? zr_tree_new(&fs->env, &fs->tree, &why) : -ENOMEM;
+	r = zr_engine_new(store, opts, &fs->engine, reterr);
 	if (r < 0) {
 		zr_fs_free(fs);
-		return zr_err_set(reterr, r, "%s: %s", opts->store,
-		                  why.code ? why.text : strerror(-r));
+		return r;
 	}
-	fs->env.index = open_index(opts);
+	zr_engine_use_index(fs->engine, opts);
+	fs->tree = fs->engine->tree;
 	*ret = fs;
 	return 0;
 }
@@ -607,11 +584,6 @@ void zr_fs_free(struct zr_fs *fs)
 {
 	if (!fs)
 		return;
-	zr_queue_free(fs->env.queue);
-	zr_tree_free(fs->tree);
-	zr_gate_free(fs->env.gate);
-	zr_cache_free(fs->env.cache);
-	zr_index_free(fs->env.index);
-	zr_store_unref(fs->env.store);
+	zr_engine_free(fs->engine);
 	free(fs);
 }

@@ -15,11 +15,13 @@
 
 #define LOG_LINE 2048 /* bytes of one line; longer ones are cut */
 
-enum log_sink { TO_STDERR, TO_SYSLOG, TO_FILE };
+enum log_sink { TO_STDERR, TO_SYSLOG, TO_FILE, TO_FUNCTION };
 
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
-static enum log_sink log_sink = TO_STDERR; /* guarded by log_lock */
-static int log_fd = -1;                    /* guarded by log_lock; TO_FILE only */
+static enum log_sink log_sink = TO_STDERR;    /* guarded by log_lock */
+static int log_fd = -1;                       /* guarded by log_lock; TO_FILE only */
+static void (*log_put)(void *, const char *); /* likewise; TO_FUNCTION only */
+static void *log_arg;
 static atomic_int log_level = ZR_LOG_INFO;
 
 static void log_switch(enum log_sink sink, int fd)
@@ -49,6 +51,15 @@ void zr_log_to_syslog(void)
 {
 	openlog("zarrfs", LOG_PID, LOG_DAEMON);
 	log_switch(TO_SYSLOG, -1);
+}
+
+void zr_log_to_function(void (*put)(void *arg, const char *text), void *arg)
+{
+	pthread_mutex_lock(&log_lock);
+	log_put = put;
+	log_arg = arg;
+	pthread_mutex_unlock(&log_lock);
+	log_switch(put ? TO_FUNCTION : TO_STDERR, -1);
 }
 
 void zr_log_set_level(enum zr_log_level level)
@@ -95,6 +106,10 @@ static void log_emit(enum zr_log_level level, const char *text)
 
 	if (log_sink == TO_SYSLOG) {
 		syslog(priority[level], "%s", text);
+		return;
+	}
+	if (log_sink == TO_FUNCTION) {
+		log_put(log_arg, text);
 		return;
 	}
 	head = log_head(log_sink, level, line, 64);

@@ -20,6 +20,8 @@ enum zr_log_level { ZR_LOG_ERROR, ZR_LOG_WARNING, ZR_LOG_INFO, ZR_LOG_DEBUG };
  * -errno when it cannot be opened (the log stays where it was). */
 ZR_MUST_CHECK int zr_log_to_file(const char *path);
 void zr_log_to_syslog(void);
+/* To a function, which must not log; NULL: to stderr again. */
+void zr_log_to_function(void (*put)(void *arg, const char *text), void *arg);
 
 /* Lines above this level are dropped; ZR_LOG_INFO at the start. */
 void zr_log_set_level(enum zr_log_level level);

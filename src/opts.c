@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One table holds every option: its name, its argument, what sets it, and its text. The
- * parser, --help and the test that compares the manual all read that table.
+ * One table holds every option of -o: its name, its argument, what sets it, and its text;
+ * those of opts_help.c hold what else the command line knows. Parser and --help read
+ * them, and a test (tests/unit/check_docs.sh) holds manual and completions against
+ * --help.
  */
 #include "opts_impl.h"
 
 #include <errno.h>
 #include <getopt.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #define CACHE_DEFAULT ((uint64_t)256 << 20)
@@ -27,63 +28,75 @@ static const struct opt opts_table[] = {
 	{.help = "What the files hold:"},
 	{"missing", "fill|error", zr_opts_set_word, AT(missing), 0,
          "a chunk that is not stored: the fill value (the\n"
-         "default), or an error for whoever reads it"},
+         "default), or an error for whoever reads it",
+         FOR(CAT) | FOR(CHECK)},
 	{"nonfinite", "null|string", zr_opts_set_word, AT(nonfinite), 0,
          "NaN and infinities in records.jsonl: null (the\n"
-         "default), or \"NaN\", \"Infinity\", \"-Infinity\""},
+         "default), or \"NaN\", \"Infinity\", \"-Infinity\"",
+         FOR(CAT) | FOR(LS)},
 	{"follow_symlinks", NULL, zr_opts_set_flag, AT(o.follow_symlinks), 0,
-         "follow symbolic links that leave the store"},
+         "follow symbolic links that leave the store", FOR_ALL},
 	{"text", "plain|fixed", zr_opts_set_word, AT(text), 0,
          "field files: each value as long as it is (the\n"
          "default), or in columns of constant width, whose\n"
-         "sizes are known without measuring"},
+         "sizes are known without measuring",
+         FOR(CAT)},
 	{"view", "text|csv|raw|npy", zr_opts_set_word, AT(view), 0,
          "what is at the root of the mount (default: text);\n"
-         "then without the others, unless views= names some"},
+         "then without the others, unless views= names some",
+         0},
 	{"views", "LIST", zr_opts_set_views, 0, 0,
          "which of .csv, .raw, .npy and .zarr are there too\n"
-         "(default csv,raw,npy,zarr; none: none of them)"},
+         "(default csv,raw,npy,zarr; none: none of them)",
+         0},
 
 	{.help = "Memory and time:"},
 	{"cache", "SIZE", zr_opts_set_size, AT(o.cache_bytes), 0,
          "memory for decoded chunks, like 512M or 2G (default\n"
-         "256M, at least 1M)"},
+         "256M, at least 1M)",
+         FOR(CAT) | FOR(CHECK)},
 	{"size_wait", "SECONDS", zr_opts_set_number, AT(o.size_wait), SIZE_WAIT_MAX,
          "how long a program may be kept waiting for the size\n"
-         "of a text file (default 30; 0: not at all)"},
+         "of a text file (default 30; 0: not at all)",
+         0},
 	{"index", "on|off", zr_opts_set_word, AT(index), 0,
          "keep the sizes of text files on disk, so that the\n"
-         "next mount knows them (the default), or do not"},
+         "next mount knows them (the default), or do not",
+         0},
 	{"index_dir", "DIR", zr_opts_set_string, AT(o.index_dir), 0,
          "where (default: zarrfs in $XDG_CACHE_HOME, ~/.cache\n"
-         "or, for root, /var/cache); only you may write to it"},
+         "or, for root, /var/cache); only you may write to it",
+         0},
 
 	{.help = "Owner and access:"},
 	{"uid", "N", zr_opts_set_number, AT(o.uid), NO_OWNER - 1,
-         "owner of all files (default: you)"},
+         "owner of all files (default: you)", 0},
 	{"gid", "N", zr_opts_set_number, AT(o.gid), NO_OWNER - 1,
-         "group of all files (default: yours)"},
+         "group of all files (default: yours)", 0},
 	{"umask", "OCTAL", zr_opts_set_octal, AT(o.umask), 0777,
-         "permissions to take away (default 0)"},
+         "permissions to take away (default 0)", 0},
 	{"allow_other", NULL, zr_opts_set_flag_and_fuse, AT(allow_other), 0,
          "let other users in (unless you are root, needs\n"
-         "user_allow_other in /etc/fuse.conf)"},
+         "user_allow_other in /etc/fuse.conf)",
+         0},
 	{"allow_root", NULL, zr_opts_set_flag_and_fuse, AT(allow_root), 0,
-         "let root in (needs the same)"},
+         "let root in (needs the same)", 0},
 	{"default_permissions", NULL, zr_opts_set_flag_and_fuse,
          AT(o.default_permissions), 0,
          "let the kernel enforce owner and permissions; for\n"
-         "use with allow_other"},
+         "use with allow_other",
+         0},
 
 	{.help = "The mount:"},
 	{"auto_unmount", NULL, zr_opts_set_fuse, 0, 0,
-         "unmount also when zarrfs is killed or crashes"},
+         "unmount also when zarrfs is killed or crashes", 0},
 	{"fsname", "NAME", zr_opts_set_fuse, 0, 0,
-         "what df and mount call it (default: STORE's path)"},
+         "what df and mount call it (default: STORE's path)", 0},
 	{"log", "FILE", zr_opts_set_string, AT(o.log_file), 0,
          "append the log to FILE (default: stderr with -f,\n"
-         "else syslog)"},
-	{"noexec", NULL, zr_opts_set_fuse, 0, 0, "refuse to run files as programs"},
+         "else syslog)",
+         0},
+	{"noexec", NULL, zr_opts_set_fuse, 0, 0, "refuse to run files as programs", 0},
 };
 
 /* What mount(8) and /etc/fstab add or what holds anyway: the mount is read-only, nosuid
@@ -99,6 +112,11 @@ static const char *const opts_ignored[] = {
 static const char *const opts_ignored_prefixes[] = {
 	"x-", "X-", "comment=", "user=", "uhelper=", "helper=", "subtype=",
 };
+
+const struct opt *zr_opts_nth(size_t i)
+{
+	return i < ZR_COUNT(opts_table) ? &opts_table[i] : NULL;
+}
 
 static bool opts_is_ignored(const char *item)
 {
@@ -117,7 +135,7 @@ static int opts_item(struct parser *p, char *item, struct zr_err *reterr)
 {
 	char *value;
 
-	if (opts_is_ignored(item))
+	if (p->o.action == ZR_ACTION_MOUNT && opts_is_ignored(item))
 		return 0;
 
 	value = strchr(item, '=');
@@ -128,6 +146,9 @@ static int opts_item(struct parser *p, char *item, struct zr_err *reterr)
 
 		if (!opt->name || strcmp(item, opt->name) != 0)
 			continue;
+		if (p->o.action != ZR_ACTION_MOUNT && !(opt->verbs >> p->o.action & 1))
+			return zr_err_set(reterr, -EINVAL, "-o %s is not for zarrfs %s",
+			                  item, zr_opts_verb(p->o.action)->name);
 		if (opt->arg && (!value || (!*value && opt->set != zr_opts_set_views)))
 			return zr_err_set(reterr, -EINVAL, "%s needs a value: %s=%s",
 			                  item, item, opt->arg);
@@ -172,29 +193,60 @@ static int opts_list(struct parser *p, const char *list, struct zr_err *reterr)
 	return r;
 }
 
+/* PATHs: as many as there are. */
+static int opts_path(struct parser *p, const char *arg)
+{
+	if (p->o.npaths == p->paths_cap) {
+		size_t cap = p->paths_cap ? 2 * p->paths_cap : 8;
+		char **more = reallocarray(p->o.paths, cap, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		p->o.paths = more;
+		p->paths_cap = cap;
+	}
+	p->o.paths[p->o.npaths] = strdup(arg);
+	return p->o.paths[p->o.npaths++] ? 0 : -ENOMEM;
+}
+
 static int opts_operand(struct parser *p, const char *arg, struct zr_err *reterr)
 {
-	static const char *const what[] = {"STORE", "MOUNTPOINT"};
+	const struct verb *v = zr_opts_verb(p->o.action);
+	unsigned int nth = p->operands;
 
-	if (p->operands == ZR_COUNT(what))
-		return zr_err_set(
-			reterr, -EINVAL,
-			"one argument too many: '%s' (after STORE and MOUNTPOINT)", arg);
-	if (!*arg)
-		return zr_err_set(reterr, -EINVAL, "%s is empty", what[p->operands]);
-	return zr_opts_keep(p->operands++ ? &p->o.mountpoint : &p->o.store, arg);
+	if (nth == v->most)
+		return zr_err_set(reterr, -EINVAL,
+		                  "one argument too many: '%s' (after %s and %s)", arg,
+		                  v->first, v->second);
+	/* An empty PATH is the store's root, as "." is. */
+	if (!*arg && (nth == 0 || p->o.action == ZR_ACTION_MOUNT))
+		return zr_err_set(reterr, -EINVAL, "%s is empty",
+		                  nth == 0 ? v->first : v->second);
+	p->operands++;
+	if (nth == 0)
+		return zr_opts_keep(&p->o.store, arg);
+	if (p->o.action == ZR_ACTION_MOUNT)
+		return zr_opts_keep(&p->o.mountpoint, arg);
+	return opts_path(p, arg);
 }
 
 static int opts_finish(struct parser *p, struct zr_err *reterr)
 {
-	if (p->o.action != ZR_ACTION_MOUNT)
+	const struct verb *v;
+
+	if (p->o.action >= ZR_NVERBS)
 		return 0;
-	if (p->operands < 2)
+	v = zr_opts_verb(p->o.action);
+	if (p->operands < v->least)
 		return zr_err_set(reterr, -EINVAL,
-		                  "%s missing (usage: zarrfs [OPTIONS] STORE MOUNTPOINT; "
-		                  "zarrfs --help says more)",
-		                  p->operands ? "MOUNTPOINT is"
-		                              : "STORE and MOUNTPOINT are");
+		                  "%s%s%s %s missing (usage: zarrfs%s%s [OPTIONS] %s; "
+		                  "zarrfs%s%s --help says more)",
+		                  p->operands ? v->second : v->first,
+		                  p->operands + 1 < v->least ? " and " : "",
+		                  p->operands + 1 < v->least ? v->second : "",
+		                  p->operands + 1 < v->least ? "are" : "is",
+		                  v->name ? " " : "", v->name ? v->name : "", v->operands,
+		                  v->name ? " " : "", v->name ? v->name : "");
 	if (p->allow_other && p->allow_root)
 		return zr_err_set(reterr, -EINVAL,
 		                  "allow_other and allow_root exclude each other");
@@ -214,6 +266,7 @@ static int opts_letter(struct parser *p, int c, char **argv, struct zr_err *rete
 		p->o.foreground = true;
 		return 0;
 	case 'h':
+		p->o.about = p->o.action;
 		p->o.action = ZR_ACTION_HELP;
 		return 0;
 	case 'V':
@@ -221,12 +274,21 @@ static int opts_letter(struct parser *p, int c, char **argv, struct zr_err *rete
 		return 0;
 	case 'o':
 		return opts_list(p, optarg, reterr);
+	case WORD_JSON:
+		p->o.json = true;
+		return 0;
+	case WORD_ROWS:
+		p->o.has_rows = true;
+		return zr_opts_slice(optarg, &p->o.rows, reterr);
 	case 'n': /* mount(8): leave /etc/mtab alone, */
 	case 'r': /* read-only, */
 	case 's': /* tolerate options, */
 	case 'v': /* be verbose */
 		return 0;
 	case ':':
+		if (optopt == WORD_ROWS)
+			return zr_err_set(reterr, -EINVAL,
+			                  "--rows needs a range, like --rows 0:10");
 		return zr_err_set(reterr, -EINVAL,
 		                  "-o needs a list of options, like -o cache=1G");
 	default: /* a word, or a letter among others */
@@ -246,28 +308,81 @@ static void opts_set_trees(struct parser *p)
 	p->o.views &= ~(1u << ZR_TREE_TEXT | 1u << p->o.view);
 }
 
-int zr_opts_parse(int argc, char **argv, struct zr_opts *ret, struct zr_err *reterr)
+/* The verb that the first argument is. */
+static enum zr_action opts_verb(int argc, char **argv)
 {
-	static const struct option words[] = {
-		{"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, 'V'},
-		{0},
-	};
-	ZR_CLEANUP(opts_parser_done)
-	struct parser p = {.o = {.uid = getuid(),
-	                         .gid = getgid(),
-	                         .cache_bytes = CACHE_DEFAULT,
-	                         .size_wait = SIZE_WAIT_DEFAULT}};
+	static const char helper[] = "mount.";
+	const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+	const char *self = slash ? slash + 1 : argc > 0 ? argv[0] : "";
+
+	if (argc < 2 || strncmp(self, helper, strlen(helper)) == 0)
+		return ZR_ACTION_MOUNT;
+	for (enum zr_action v = ZR_ACTION_MOUNT + 1; v < ZR_NVERBS; v++)
+		if (strcmp(argv[1], zr_opts_verb(v)->name) == 0)
+			return v;
+	return ZR_ACTION_MOUNT;
+}
+
+#define MAX_WORDS 16
+
+/* What getopt_long() is to know for a verb. */
+struct getopt {
+	char letters[2 + 2 * MAX_WORDS + 1];
+	struct option words[MAX_WORDS + 1];
+};
+
+/* '-': operands come in order, between the options, whatever the environment says
+ * (POSIXLY_CORRECT); ':': no messages. */
+static void getopt_fill(enum zr_action verb, struct getopt *ret)
+{
+	const struct word *w;
+	size_t letters = 0, words = 0;
+
+	*ret = (struct getopt){.letters = "-:"};
+	letters = strlen(ret->letters);
+	for (size_t i = 0; i < MAX_WORDS && (w = zr_opts_word(i)); i++) {
+		if (!(w->verbs >> verb & 1))
+			continue;
+		if (w->letter < 256) {
+			ret->letters[letters++] = (char)w->letter;
+			if (w->arg)
+				ret->letters[letters++] = ':';
+		}
+		if (w->name)
+			ret->words[words++] = (struct option){
+				w->name, w->arg ? required_argument : no_argument, NULL,
+				w->letter};
+	}
+}
+
+static int opts_words(struct parser *p, int argc, char **argv, struct zr_err *reterr)
+{
+	enum zr_action verb = p->o.action;
+	struct getopt known;
 	int c, r = 0;
 
-	/* '-': operands come in order, between the options, whatever the environment
-	 * says (POSIXLY_CORRECT); ':': no messages. 0 makes glibc start afresh. */
-	optind = 0;
-	while (r == 0 && p.o.action == ZR_ACTION_MOUNT &&
-	       (c = getopt_long(argc, argv, "-:hVfdnrsvo:", words, NULL)) != -1)
-		r = opts_letter(&p, c, argv, reterr);
-	while (r == 0 && p.o.action == ZR_ACTION_MOUNT && optind < argc)
-		r = opts_operand(&p, argv[optind++], reterr);
+	getopt_fill(verb, &known);
+	optind = 0; /* makes glibc start afresh */
+	while (r == 0 && p->o.action == verb &&
+	       (c = getopt_long(argc, argv, known.letters, known.words, NULL)) != -1)
+		r = opts_letter(p, c, argv, reterr);
+	while (r == 0 && p->o.action == verb && optind < argc)
+		r = opts_operand(p, argv[optind++], reterr);
+	return r;
+}
+
+int zr_opts_parse(int argc, char **argv, struct zr_opts *ret, struct zr_err *reterr)
+{
+	ZR_CLEANUP(opts_parser_done)
+	struct parser p = {.o = {.action = opts_verb(argc, argv),
+	                         .uid = getuid(),
+	                         .gid = getgid(),
+	                         .cache_bytes = CACHE_DEFAULT,
+	                         .size_wait = SIZE_WAIT_DEFAULT,
+	                         .rows.last = INT64_MAX}};
+	int skip = p.o.action == ZR_ACTION_MOUNT ? 0 : 1;
+	int r = opts_words(&p, argc - skip, argv + skip, reterr);
+
 	if (r == 0)
 		r = opts_finish(&p, reterr);
 	if (r == 0) {
@@ -278,8 +393,8 @@ int zr_opts_parse(int argc, char **argv, struct zr_opts *ret, struct zr_err *ret
 		return zr_err_set(reterr, r, "out of memory"); /* the first text wins */
 
 	p.o.missing_is_error = p.missing;
-	p.o.index_off = p.index;
 	p.o.render.fixed_text = p.text;
+	p.o.index_off = p.index;
 	opts_set_trees(&p);
 	p.o.render.nonfinite = p.nonfinite ? ZR_NONFINITE_STRING : ZR_NONFINITE_NULL;
 	p.o.fuse_opts = (char *)ZR_TAKE(p.fuse.data);
@@ -303,74 +418,11 @@ void zr_opts_done(struct zr_opts *o)
 		return;
 	free(o->store);
 	free(o->mountpoint);
+	for (size_t i = 0; i < o->npaths; i++)
+		free(o->paths[i]);
+	free(o->paths);
 	free(o->log_file);
 	free(o->index_dir);
 	free(o->fuse_opts);
 	*o = (struct zr_opts){0};
-}
-
-/* "  what    text", further lines of the text below the first. */
-static void help_entry(struct zr_buf *out, const char *what, const char *text)
-{
-	zr_buf_addf(out, "  %-24s ", what);
-	for (; *text; text++) {
-		zr_buf_addc(out, *text);
-		if (*text == '\n')
-			zr_buf_addf(out, "%27s", "");
-	}
-	zr_buf_addc(out, '\n');
-}
-
-static void help_options(struct zr_buf *out)
-{
-	for (size_t i = 0; i < ZR_COUNT(opts_table); i++) {
-		const struct opt *opt = &opts_table[i];
-		char what[64];
-
-		if (!opt->name) {
-			zr_buf_addf(out, "\n%s\n", opt->help);
-			continue;
-		}
-		snprintf(what, sizeof(what), "-o %s%s%s", opt->name, opt->arg ? "=" : "",
-		         opt->arg ? opt->arg : "");
-		help_entry(out, what, opt->help);
-	}
-}
-
-void zr_opts_help(struct zr_buf *out)
-{
-	zr_buf_adds(out,
-	            "Usage: zarrfs [OPTIONS] STORE MOUNTPOINT     mount\n"
-	            "       fusermount3 -u MOUNTPOINT             unmount\n"
-	            "\n"
-	            "Show the Zarr store STORE (a directory or a zip archive; version 2 "
-	            "or 3)\n"
-	            "as plain files at the directory MOUNTPOINT, read-only. zarrfs "
-	            "returns as\n"
-	            "soon as the files are there, and serves them in the background.\n"
-	            "\n"
-	            "Options:\n");
-	help_entry(out, "-f", "stay in the foreground, log to stderr");
-	help_entry(out, "-d", "as -f, and log every request");
-	help_entry(out, "-o OPTION[,OPTION...]",
-	           "the options below; a comma in a value is \\,");
-	help_entry(out, "-h, --help", "print this text");
-	help_entry(out, "-V, --version", "print the version");
-	help_options(out);
-	zr_buf_adds(
-		out,
-		"\n"
-		"In the mount every array is a directory:\n"
-		"  ARRAY/FIELD              a field of a struct array; line i is record "
-		"i\n"
-		"  ARRAY/values             the values of any other array, one a line\n"
-		"  ARRAY/records.jsonl      whole records, one JSON value a line\n"
-		"  .csv/ARRAY/records.csv   the same as CSV, with a header line\n"
-		"  .raw/ARRAY/, .npy/ARRAY/ the same as flat binary, or for NumPy\n"
-		"  .zarr/ARRAY/             metadata: zarr.json, schema.json, "
-		"chunks.tsv\n"
-		"\n"
-		"Examples:\n"
-		"  zarrfs store.zarr mnt && head mnt/trials/count; fusermount3 -u mnt\n"
-		"  zarrfs -o cache=2G,allow_other /data/store.zip /srv/store\n");
 }

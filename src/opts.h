@@ -15,12 +15,33 @@
 #include "files.h"
 #include "util.h"
 
-enum zr_action { ZR_ACTION_MOUNT, ZR_ACTION_HELP, ZR_ACTION_VERSION };
+/* The verbs, mounting first; then what is no verb. */
+enum zr_action {
+	ZR_ACTION_MOUNT,
+	ZR_ACTION_LS,
+	ZR_ACTION_CAT,
+	ZR_ACTION_CHECK,
+	ZR_NVERBS,
+	ZR_ACTION_HELP = ZR_NVERBS,
+	ZR_ACTION_VERSION
+};
+
+/* A:B as Python has it: a number below 0 counts from the end. */
+struct zr_slice {
+	int64_t first;
+	int64_t last; /* behind the last one; INT64_MAX: the end */
+};
 
 struct zr_opts {
 	enum zr_action action;
-	char *store;           /* as given */
-	char *mountpoint;      /* as given */
+	enum zr_action about; /* HELP: of which verb */
+	char *store;          /* as given */
+	char *mountpoint;     /* as given; MOUNT only */
+	char **paths;         /* as given, npaths of them; the other verbs */
+	size_t npaths;
+	struct zr_slice rows; /* --rows, all of them by default */
+	bool has_rows;
+	bool json;             /* --json */
 	bool foreground;       /* -f, implied by -d */
 	bool debug;            /* -d: libfuse's trace, log level debug */
 	bool missing_is_error; /* missing=error; missing=fill is the default */
@@ -45,11 +66,13 @@ struct zr_opts {
 	char *fuse_opts;
 };
 
-/* -EINVAL and one line that names the argument at fault. `-o` values may come in several
- * -o, commas in a value are escaped by a backslash; the last of equals wins. What
- * mount(8) adds is accepted: ro, dev, suid, exec, noatime, _netdev and the like are taken
- * and ignored (the mount is always ro, nosuid, nodev). rw is refused, but where mount(8)
- * itself has added it. --help and --version end the parsing where they stand. */
+/* -EINVAL and one line that names the argument at fault. A verb is the first argument,
+ * and nothing else is (./ls is a store; mount.zarrfs knows no verbs). `-o` values may
+ * come in several -o, commas in a value are escaped by a backslash; the last of equals
+ * wins. What mount(8) adds is accepted: ro, dev, suid, exec, noatime, _netdev and the
+ * like are taken and ignored (the mount is always ro, nosuid, nodev). rw is refused, but
+ * where mount(8) itself has added it. --help and --version end the parsing where they
+ * stand. */
 ZR_MUST_CHECK int zr_opts_parse(int argc, char **argv, struct zr_opts *ret,
                                 struct zr_err *reterr);
 void zr_opts_done(struct zr_opts *o);
@@ -58,5 +81,9 @@ void zr_opts_done(struct zr_opts *o);
  * comma and backslash. */
 void zr_opts_escape(struct zr_buf *out, const char *value);
 
-/* Appends the text of --help, generated from the table. */
-void zr_opts_help(struct zr_buf *out);
+/* Appends the text of --help of a verb, generated from the table. */
+void zr_opts_help(enum zr_action about, struct zr_buf *out);
+
+/* The part of `count` things that a slice names: [*ret_first, *ret_last). */
+void zr_slice_of(const struct zr_slice *s, uint64_t count, uint64_t *ret_first,
+                 uint64_t *ret_last);

@@ -205,3 +205,48 @@ int zr_opts_set_size(struct parser *p, const struct opt *opt, const char *value,
 	*(uint64_t *)opts_at(p, opt) = n << shift;
 	return 0;
 }
+
+/* An integer that may be below 0; `none` if there is none. */
+static ZR_MUST_CHECK bool opts_signed(const char *s, int64_t none, int64_t *ret,
+                                      const char **ret_end)
+{
+	bool below = *s == '-';
+	uint64_t n;
+
+	*ret = none;
+	*ret_end = s;
+	if (!below && (*s < '0' || *s > '9'))
+		return true;
+	if (!opts_digits(s + below, 10, INT64_MAX - 1, &n, ret_end))
+		return false;
+	*ret = below ? -(int64_t)n : (int64_t)n;
+	return true;
+}
+
+int zr_opts_slice(const char *value, struct zr_slice *ret, struct zr_err *reterr)
+{
+	struct zr_slice s;
+	const char *end;
+
+	if (!opts_signed(value, 0, &s.first, &end) || *end != ':' ||
+	    !opts_signed(end + 1, INT64_MAX, &s.last, &end) || *end)
+		return zr_err_set(
+			reterr, -EINVAL,
+			"--rows %s: must be A:B, like 0:10, 100: or -10:", value);
+	*ret = s;
+	return 0;
+}
+
+static uint64_t slice_end(int64_t at, uint64_t count)
+{
+	if (at >= 0)
+		return ZR_MIN((uint64_t)at, count);
+	return (uint64_t)-at < count ? count - (uint64_t)-at : 0;
+}
+
+void zr_slice_of(const struct zr_slice *s, uint64_t count, uint64_t *ret_first,
+                 uint64_t *ret_last)
+{
+	*ret_first = slice_end(s->first, count);
+	*ret_last = ZR_MAX(*ret_first, slice_end(s->last, count));
+}

@@ -12,6 +12,9 @@
  *   view_chunks.c what is stored of an array (chunks.tsv): made by listing, on demand
  * A further form of an array adds a kind, or a zr_line; nothing else changes.
  *
+ * A file that is made of records can also be read from record to record: that needs no
+ * size, and no place in the file.
+ *
  * Layer 3. May include sizes.h, chunk.h, render.h and below.
  *
  * Memory: a view borrows source, sizes, line and so on; they must outlive it.
@@ -28,12 +31,30 @@
 
 struct zr_view;
 
+/* A file as records: one line of text or one packed record for each of the array. */
+struct zr_rows {
+	uint64_t count;
+	uint64_t header; /* bytes in front of the first one */
+	uint64_t usual;  /* bytes of one, about; at least 1 */
+};
+
+/* A place among them. */
+struct zr_cursor {
+	uint64_t record; /* comes next */
+	uint64_t skip;   /* bytes of it that were handed out already */
+	uint64_t end;    /* record behind the last one that is wanted */
+};
+
 struct zr_view_ops {
 	bool (*peek_size)(struct zr_view *v, uint64_t *ret);
 	int (*size)(struct zr_view *v, struct zr_ticket *ticket, uint64_t *ret);
 	int (*read)(struct zr_view *v, uint64_t offset, size_t len,
 	            struct zr_ticket *ticket, const atomic_bool *cancel, uint8_t *out,
 	            size_t *ret_len);
+	/* Both NULL: the file is not made of records. */
+	void (*rows)(struct zr_view *v, struct zr_rows *ret);
+	int (*read_rows)(struct zr_view *v, struct zr_cursor *c, size_t len,
+	                 const atomic_bool *cancel, uint8_t *out, size_t *ret_len);
 	void (*free)(struct zr_view *v);
 };
 
@@ -72,6 +93,26 @@ static inline ZR_MUST_CHECK int zr_view_read(struct zr_view *v, uint64_t offset,
                                              size_t *ret_len)
 {
 	return v->ops->read(v, offset, len, ticket, cancel, out, ret_len);
+}
+
+/* False: the file is not made of records. */
+static inline bool zr_view_rows(struct zr_view *v, struct zr_rows *ret)
+{
+	if (v->ops->rows)
+		v->ops->rows(v, ret);
+	return v->ops->rows;
+}
+
+/*
+ * Bytes of the records from the cursor on, which moves behind them: all `len`, or up to
+ * the cursor's end; 0 bytes there. Never waits for a size. Errors are those of
+ * zr_view_read(); the cursor stays where it was then. Only for files made of records.
+ */
+static inline ZR_MUST_CHECK int zr_view_read_rows(struct zr_view *v, struct zr_cursor *c,
+                                                  size_t len, const atomic_bool *cancel,
+                                                  uint8_t *out, size_t *ret_len)
+{
+	return v->ops->read_rows(v, c, len, cancel, out, ret_len);
 }
 
 static inline void zr_view_free(struct zr_view *v)

@@ -189,6 +189,40 @@ static int bin_read(struct zr_view *v, uint64_t offset, size_t len,
 	return 0;
 }
 
+static void bin_rows(struct zr_view *v, struct zr_rows *ret)
+{
+	struct bin *b = (struct bin *)v;
+
+	*ret = (struct zr_rows){.count = b->source->grid.nrecords,
+	                        .header = b->header.len,
+	                        .usual = ZR_MAX(b->record_len, 1)};
+}
+
+static int bin_read_rows(struct zr_view *v, struct zr_cursor *c, size_t len,
+                         const atomic_bool *cancel, uint8_t *out, size_t *ret_len)
+{
+	struct bin *b = (struct bin *)v;
+	uint64_t at, end;
+	int r;
+
+	if (b->record_len == 0) {
+		c->record = c->end;
+		*ret_len = 0;
+		return 0;
+	}
+	if (!zr_mul(c->end, b->record_len, &end) || end >= ZR_MAX_FILE)
+		return -EOVERFLOW;
+	at = c->record * b->record_len + c->skip;
+	r = bin_read(v, b->header.len + at, (size_t)ZR_MIN((uint64_t)len, end - at), NULL,
+	             cancel, out, ret_len);
+	if (r < 0)
+		return r;
+	at += *ret_len;
+	c->record = at / b->record_len;
+	c->skip = at % b->record_len;
+	return 0;
+}
+
 static void bin_free(struct zr_view *v)
 {
 	struct bin *b = (struct bin *)v;
@@ -202,6 +236,8 @@ static const struct zr_view_ops bin_ops = {
 	.peek_size = bin_peek_size,
 	.size = bin_size,
 	.read = bin_read,
+	.rows = bin_rows,
+	.read_rows = bin_read_rows,
 	.free = bin_free,
 };
 

@@ -42,6 +42,8 @@ struct zr_text {
 struct zr_walk {
 	struct zr_text *t;
 	uint64_t record, offset; /* where it is: begin of a line */
+	uint64_t last;           /* record behind the last one that is wanted */
+	bool adrift;             /* offsets count from where it began, wherever that is */
 	uint64_t target;         /* first byte that is wanted */
 	uint8_t *out, *end;      /* where the next wanted byte goes */
 	struct zr_buf scratch;   /* owned; a line that is wanted in part */

@@ -77,10 +77,9 @@ static int walk_begin(struct zr_walk *w, struct zr_ticket *ticket)
 /* Lines from the target on until the buffer is full or the file ends. */
 static int walk_run(struct zr_walk *w, const atomic_bool *cancel)
 {
-	uint64_t nrecords = w->t->source->grid.nrecords;
 	int r = 0;
 
-	while (r == 0 && w->out < w->end && w->record < nrecords) {
+	while (r == 0 && w->out < w->end && w->record < w->last) {
 		if (cancel && atomic_load(cancel))
 			return -EINTR;
 		r = zr_walk_on(w);
@@ -125,7 +124,11 @@ static int text_read_lines(struct zr_text *t, uint64_t offset, size_t len, bool 
                            struct zr_ticket *ticket, const atomic_bool *cancel,
                            uint8_t *out, size_t *ret_len)
 {
-	struct zr_walk w = {.t = t, .target = offset, .out = out, .end = out + len};
+	struct zr_walk w = {.t = t,
+	                    .last = t->source->grid.nrecords,
+	                    .target = offset,
+	                    .out = out,
+	                    .end = out + len};
 	int r = walk_begin(&w, ticket);
 
 	if (r == 0)
@@ -172,6 +175,36 @@ static int text_read(struct zr_view *v, uint64_t offset, size_t len,
 	return 0;
 }
 
+static void text_rows(struct zr_view *v, struct zr_rows *ret)
+{
+	struct zr_text *t = (struct zr_text *)v;
+
+	*ret = (struct zr_rows){.count = t->source->grid.nrecords,
+	                        .header = t->header.len,
+	                        .usual = t->fill_len};
+}
+
+static int text_read_rows(struct zr_view *v, struct zr_cursor *c, size_t len,
+                          const atomic_bool *cancel, uint8_t *out, size_t *ret_len)
+{
+	struct zr_walk w = {.t = (struct zr_text *)v,
+	                    .record = c->record,
+	                    .last = c->end,
+	                    .adrift = true,
+	                    .target = c->skip,
+	                    .out = out,
+	                    .end = out + len};
+	int r = walk_run(&w, cancel);
+
+	zr_buf_done(&w.scratch);
+	if (r < 0)
+		return r;
+	*ret_len = (size_t)(w.out - out);
+	c->record = w.record;
+	c->skip = w.target + *ret_len - w.offset;
+	return 0;
+}
+
 static void text_free(struct zr_view *v)
 {
 	struct zr_text *t = (struct zr_text *)v;
@@ -186,6 +219,8 @@ static const struct zr_view_ops text_ops = {
 	.peek_size = text_peek_size,
 	.size = text_size,
 	.read = text_read,
+	.rows = text_rows,
+	.read_rows = text_read_rows,
 	.free = text_free,
 };
 

@@ -57,12 +57,15 @@ static int walk_stretch(struct zr_walk *w, struct stretch *ret,
 	return r == -ENOENT || r == -EUCLEAN ? 0 : r;
 }
 
-/* Cuts a stretch at the end of a block, and holds the walk against the block index there:
- * text that is shifted is never handed out. */
+/* Cuts a stretch at the end of what is wanted and of a block, and holds the walk against
+ * the block index there: text that is shifted is never handed out. */
 static int walk_check(struct zr_walk *w, struct stretch *s)
 {
 	uint64_t left;
 
+	s->count = ZR_MIN(s->count, w->last - w->record);
+	if (w->adrift)
+		return 0;
 	if (!zr_sizes_agree(w->t->sizes, w->t->file, w->record, w->offset, &left)) {
 		zr_error("array '/%s': record %llu does not begin where the index says; "
 		         "the "

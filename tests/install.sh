@@ -8,7 +8,7 @@ build="cmake ninja-build gcc g++ libc6-dev pkg-config fuse3 libfuse3-dev libjans
   libblosc-dev libdeflate-dev liblz4-dev liblzma-dev libbz2-dev libzip-dev libxxhash-dev uthash-dev
   libdragonbox-dev"
 test="bats jq ripgrep busybox mawk gawk rsync zip sqlite3 less xxd file zstd xz-utils procps
-  bsdextrautils binutils perl python3 python3-numpy git shellcheck clang-format-14"
+  bsdextrautils binutils groff-base perl python3 python3-numpy python3-venv debootstrap git shellcheck clang-format-14"
 
 case ${1-} in
   build) want=$build ;;

@@ -10,7 +10,7 @@ case ${1-} in
       -exec clang-format-14 --dry-run -Werror {} +
     ;;
   shell)
-    find .ci tests fixtures/*.sh -type f \( -name '*.sh' -o -name '*.bash' -o -name '*.bats' -o -name run \) \
+    find .ci docs tests fixtures/*.sh -type f \( -name '*.sh' -o -name '*.bash' -o -name '*.bats' -o -name run \) \
       -exec shellcheck -x {} +
     ;;
   *)

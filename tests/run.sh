@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # run.sh [--all]: installs what is missing, builds the program three times (with AddressSanitizer and
-# UndefinedBehaviorSanitizer, with ThreadSanitizer, as users get it) and runs the tests of all three. About ten minutes.
+# UndefinedBehaviorSanitizer, with ThreadSanitizer, as users get it) and runs the tests of all three. About fifteen
+# minutes, and a few more the first time, when the reference implementation is installed.
 #
 #   --all  also what is too long for every change: every mount test with every build, long stress
 #
@@ -35,8 +36,10 @@ if [ ! -w /dev/fuse ]; then
 fi
 jobs=$(nproc)
 presets="dev tsan release"
-
 mkdir -p build/check
+echo "Installing the reference implementation, if it is not there"
+quietly sh tests/differential/setup.sh
+
 : >build/check/CTestTestfile.cmake
 for preset in $presets; do
   echo "Building: $preset"

@@ -395,6 +395,55 @@ static void ratio_of_decompression(void)
 	free(zeros);
 }
 
+/* A zstd frame that does not say its size (RFC 8878, 3.1.1): blocks of 128 KiB that
+ * repeat one byte. */
+static void put_rle(struct zr_buf *b, unsigned int blocks)
+{
+	zr_buf_add(b, "\x28\xb5\x2f\xfd\x00\x50", 6);
+	for (unsigned int i = 1; i <= blocks; i++) {
+		uint8_t head[4] = {0};
+
+		zr_store_uint(head, (i == blocks) | 1 << 1 | (128 << 10) << 3, 4, false);
+		zr_buf_add(b, head, 3);
+		zr_buf_addc(b, '\0');
+	}
+	CHECK_INT(zr_buf_check(b), 0);
+}
+
+/* Where nothing says how much text there is: 65 MiB in one string. */
+static void ratio_of_decompression_of_text(void)
+{
+	static char text[] =
+		"{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[1],"
+		"\"data_type\":\"string\",\"fill_value\":\"\",\"chunk_grid\":{\"name\":"
+		"\"regular\",\"configuration\":{\"chunk_shape\":[1]}},"
+		"\"chunk_key_encoding\":\"default\",\"codecs\":[\"vlen-utf8\",\"zstd\"]}";
+	struct fake_object o[] = {{.key = "a/c/0"}};
+	struct fake_store st = FAKE_STORE(o);
+	struct zr_cache *cache = zr_cache_new(1 << 20);
+	struct zr_gate *gate = zr_gate_new(1);
+	struct zr_buf bomb = {0};
+	struct zr_cache_stats stats;
+	struct zr_chunk *chunk;
+	struct zr_source s;
+	struct zr_meta m;
+
+	CHECK_INT(zr_meta_parse_v3((struct zr_doc){text, strlen(text)}, &m), 0);
+	CHECK_STR(m.why.text, "");
+	put_rle(&bomb, 65 << 3);
+	o[0].data = bomb.data;
+	o[0].len = bomb.len;
+	CHECK_INT(zr_source_init(&s, &st.base, "a", m.array, cache, gate, 1, false), 0);
+	CHECK_INT(zr_source_get(&s, 0, &chunk), -EUCLEAN); /* and a line in the log */
+	zr_cache_get_stats(cache, &stats);
+	CHECK(stats.peak < 66 << 20);
+	zr_source_done(&s);
+	zr_meta_done(&m);
+	zr_cache_free(cache);
+	zr_gate_free(gate);
+	zr_buf_done(&bomb);
+}
+
 static void length_of_a_name(void)
 {
 	static char name[100001];
@@ -427,6 +476,7 @@ int main(void)
 	RUN(stored_bytes_of_an_object);
 	RUN(bytes_of_a_text_file);
 	RUN(ratio_of_decompression);
+	RUN(ratio_of_decompression_of_text);
 	RUN(length_of_a_name);
 	return EXIT_SUCCESS;
 }

@@ -367,27 +367,110 @@ static void readers_of_shards_do_not_wait_for_one_another_for_ever(void)
 }
 
 /* gzip (RFC 1952) with a long comment in its header and one stored block. */
-static void more_may_be_stored_than_is_usual(void)
+static const uint8_t *long_gzip(size_t *ret_len)
 {
-	static const uint64_t outer[] = {3, 3};
 	static const uint8_t head[10] = {0x1f, 0x8b, 8, 0x10};
 	static const uint8_t tail[] = {0,    1,    9,    0,   0xf6, 0xff, '1', '2',
 	                               '3',  '4',  '5',  '6', '7',  '8',  '9', 0x26,
 	                               0x39, 0xf4, 0xcb, 9,   0,    0,    0};
 	static uint8_t stored[sizeof(head) + 100000 + sizeof(tail)];
-	struct fake_object objects[] = {{"a/c/0/0", stored, sizeof(stored), 0}};
-	struct fake_store store = FAKE_STORE(objects);
-	struct zr_cache_stats stats;
-	struct fixture f;
 
 	memcpy(stored, head, sizeof(head));
 	memset(stored + sizeof(head), 'x', 100000);
 	memcpy(stored + sizeof(head) + 100000, tail, sizeof(tail));
+	*ret_len = sizeof(stored);
+	return stored;
+}
+
+static void more_may_be_stored_than_is_usual(void)
+{
+	static const uint64_t outer[] = {3, 3};
+	struct fake_object objects[] = {{.key = "a/c/0/0"}};
+	struct fake_store store = FAKE_STORE(objects);
+	struct zr_cache_stats stats;
+	struct fixture f;
+
+	objects[0].data = long_gzip(&objects[0].len);
 	set_up(&f, &store, make_array(outer, NULL), false);
 	CHECK_INT(zr_codecs_add_gzip(f.array->levels[0].codecs, "gzip"), 0);
 	check_cell(&f, 0, "123456789");
 	zr_cache_get_stats(f.cache, &stats);
 	CHECK(stats.peak > 100000); /* what is stored was counted, too */
+	tear_down(&f);
+}
+
+static void *read_the_first(void *arg)
+{
+	struct fixture *f = arg;
+
+	for (int i = 0; i < 50; i++)
+		check_cell(f, 0, "123456789");
+	return NULL;
+}
+
+/* That somebody else found it too large to begin with is no answer. */
+static void more_than_is_usual_is_found_by_many_readers(void)
+{
+	static const uint64_t outer[] = {3, 3};
+	struct fake_object objects[] = {{.key = "a/c/0/0"}};
+	struct fake_store store = FAKE_STORE(objects);
+	pthread_t thread[8];
+	struct fixture f;
+
+	objects[0].data = long_gzip(&objects[0].len);
+	set_up(&f, &store, make_array(outer, NULL), false);
+	zr_source_done(&f.source);
+	zr_cache_free(f.cache);
+	f.cache = zr_cache_new(1); /* each reads it */
+	CHECK_INT(zr_source_init(&f.source, &store.base, "a", f.array, f.cache, f.gate, 1,
+	                         false),
+	          0);
+	CHECK_INT(zr_codecs_add_gzip(f.array->levels[0].codecs, "gzip"), 0);
+	for (unsigned int i = 0; i < ZR_COUNT(thread); i++)
+		CHECK_INT(pthread_create(&thread[i], NULL, read_the_first, &f), 0);
+	for (unsigned int i = 0; i < ZR_COUNT(thread); i++)
+		pthread_join(thread[i], NULL);
+	tear_down(&f);
+}
+
+static void more_than_any_codec_makes_is_not_read(void)
+{
+	static const uint64_t outer[] = {3, 3};
+	struct fake_object objects[] = {{"a/c/0/0", "", (size_t)1 << 40, 0}};
+	struct fake_store store = FAKE_STORE(objects);
+	struct zr_cache_stats stats;
+	struct fixture f;
+
+	set_up(&f, &store, make_array(outer, NULL), false);
+	CHECK_INT(zr_codecs_add_gzip(f.array->levels[0].codecs, "gzip"), 0);
+	check_error(&f, 0, -EUCLEAN);
+	zr_cache_get_stats(f.cache, &stats);
+	CHECK(stats.peak < 3 << 20);
+	tear_down(&f);
+}
+
+/* Nine strings, the first of three million bytes. */
+static void text_may_be_longer_than_is_usual(void)
+{
+	static const uint64_t outer[] = {3, 3};
+	static uint8_t stored[4 + 9 * 4 + 3000000];
+	struct fake_object objects[] = {{"a/c/0/0", stored, sizeof(stored), 0}};
+	struct fake_store store = FAKE_STORE(objects);
+	struct zr_array *a = make_array(outer, NULL);
+	struct zr_item *items;
+	struct zr_chunk *c;
+	struct fixture f;
+
+	a->type = (struct zr_type){.kind = ZR_STRING, .size = sizeof(struct zr_item)};
+	zr_store_uint(stored, 9, 4, false);
+	zr_store_uint(stored + 4, 3000000, 4, false);
+	memset(stored + 8, 'x', 3000000);
+	set_up(&f, &store, a, false);
+	CHECK_INT(zr_source_get(&f.source, 0, &c), 0);
+	items = (struct zr_item *)c->data.data;
+	CHECK(items[0].len == 3000000 && items[0].data[2999999] == 'x');
+	CHECK(items[8].len == 0);
+	zr_chunk_unref(c);
 	tear_down(&f);
 }
 
@@ -610,6 +693,9 @@ int main(void)
 	RUN(a_shard_that_was_encoded_as_a_whole_is_decoded_first);
 	RUN(readers_of_shards_do_not_wait_for_one_another_for_ever);
 	RUN(more_may_be_stored_than_is_usual);
+	RUN(more_than_is_usual_is_found_by_many_readers);
+	RUN(more_than_any_codec_makes_is_not_read);
+	RUN(text_may_be_longer_than_is_usual);
 	RUN(what_is_known_not_to_be_stored_is_not_asked_for);
 	RUN(after_many_questions_for_nothing_the_chunks_are_listed);
 	RUN(a_missing_chunk_is_an_error_also_when_that_is_known);

@@ -180,8 +180,7 @@ static void their_number_is_bounded(void)
 		zr_buf_adds(&b, ",\".zgroup\":0");
 	zr_buf_adds(&b, "}}");
 	CHECK_INT(zr_copies_read_v2(&b, &c, &err), -EFBIG);
-	CHECK_STR(err.text,
-	          "it has more than the 1048576 documents that are read");
+	CHECK_STR(err.text, "it has more than the 1048576 documents that are read");
 }
 
 int main(void)

@@ -329,32 +329,9 @@ static void help_and_version_need_no_operands(void)
 	}
 }
 
-static void help_fits_a_terminal_and_names_every_option(void)
+/* No line of the text is longer than a terminal is wide, or ends in blanks. */
+static void check_lines(const char *s)
 {
-	static const char *const words[] = {
-		"-f",
-		"-d",
-		"-h, --help",
-		"-V, --version",
-		"missing=fill|error",
-		"text=plain|fixed",
-		"view=text|csv|raw|npy",
-		"views=LIST",
-		"cache=SIZE",
-		"uid=N",
-		"umask=OCTAL",
-		"log=FILE",
-		"allow_other",
-	};
-	ZR_CLEANUP(zr_buf_done) struct zr_buf b = {0};
-	const char *s;
-
-	zr_opts_help(&b);
-	zr_buf_addc(&b, '\0');
-	CHECK_INT(zr_buf_check(&b), 0);
-	s = (const char *)b.data;
-	for (size_t i = 0; i < ZR_COUNT(words); i++)
-		CHECK(strstr(s, words[i]));
 	CHECK_INT(s[strlen(s) - 1], '\n');
 	while (*s) {
 		size_t len = strcspn(s, "\n");
@@ -362,6 +339,203 @@ static void help_fits_a_terminal_and_names_every_option(void)
 		CHECK(len <= 80);
 		CHECK(len == 0 || s[len - 1] != ' ');
 		s += len + 1;
+	}
+}
+
+static void help_fits_a_terminal_and_names_every_option(void)
+{
+	static const char *const words[][20] = {
+		[ZR_ACTION_MOUNT] = {"zarrfs [OPTIONS] STORE MOUNTPOINT",
+	                             "zarrfs ls STORE [PATH]", "zarrfs cat STORE PATH...",
+	                             "zarrfs check STORE [PATH]", "-f", "-d",
+	                             "-h, --help", "-V, --version", "missing=fill|error",
+	                             "text=plain|fixed", "view=text|csv|raw|npy",
+	                             "views=LIST", "cache=SIZE", "uid=N", "umask=OCTAL",
+	                             "log=FILE", "allow_other"},
+		[ZR_ACTION_LS] = {"zarrfs ls [OPTIONS] STORE [PATH]", "--json",
+	                          "-o follow_symlinks", "-h, --help"},
+		[ZR_ACTION_CAT] = {"zarrfs cat [OPTIONS] STORE PATH...", "--rows A:B",
+	                           "-o cache=SIZE", "-o text=plain|fixed"},
+		[ZR_ACTION_CHECK] = {"zarrfs check [OPTIONS] STORE [PATH]",
+	                             "-o missing=fill|error", "-V, --version"},
+	};
+
+	for (enum zr_action v = 0; v < ZR_NVERBS; v++) {
+		ZR_CLEANUP(zr_buf_done) struct zr_buf b = {0};
+		const char *s;
+
+		zr_opts_help(v, &b);
+		zr_buf_addc(&b, '\0');
+		CHECK_INT(zr_buf_check(&b), 0);
+		s = (const char *)b.data;
+		for (size_t i = 0; i < ZR_COUNT(words[v]) && words[v][i]; i++)
+			CHECK(strstr(s, words[v][i]));
+		CHECK(v == ZR_ACTION_MOUNT || !strstr(s, "-o uid"));
+		check_lines(s);
+	}
+}
+
+static void verbs_are_the_first_argument(void)
+{
+	static const struct {
+		const char *line;
+		enum zr_action action;
+		const char *store;
+		size_t npaths;
+	} row[] = {
+		{"ls|a", ZR_ACTION_LS, "a", 0},
+		{"ls|a|b", ZR_ACTION_LS, "a", 1},
+		{"ls|--json|ls|ls", ZR_ACTION_LS, "ls", 1},
+		{"cat|a|b", ZR_ACTION_CAT, "a", 1},
+		{"cat|a|b|-o|cache=1G|c|d|e|f|g|h|i|j|k", ZR_ACTION_CAT, "a", 10},
+		{"cat|--|-a|-b", ZR_ACTION_CAT, "-a", 1},
+		{"check|a", ZR_ACTION_CHECK, "a", 0},
+		{"check|a|", ZR_ACTION_CHECK, "a", 1}, /* the root */
+		/* These are mounts. */
+		{"./ls|mnt", ZR_ACTION_MOUNT, "./ls", 0},
+		{"-f|cat|mnt", ZR_ACTION_MOUNT, "cat", 0},
+		{"--|ls|mnt", ZR_ACTION_MOUNT, "ls", 0},
+		{"lsx|mnt", ZR_ACTION_MOUNT, "lsx", 0},
+	};
+
+	for (size_t i = 0; i < ZR_COUNT(row); i++) {
+		ZR_CLEANUP(zr_opts_done) struct zr_opts o;
+
+		parse_ok(row[i].line, &o);
+		CHECK_INT(o.action, row[i].action);
+		CHECK_STR(o.store, row[i].store);
+		CHECK_INT(o.npaths, row[i].npaths);
+		CHECK(!o.mountpoint == (o.action != ZR_ACTION_MOUNT));
+	}
+}
+
+static void mount_helper_knows_no_verbs(void)
+{
+	static const char *const names[] = {"mount.zarrfs", "/sbin/mount.fuse.zarrfs"};
+
+	for (size_t i = 0; i < ZR_COUNT(names); i++) {
+		char *argv[] = {(char *)names[i], "ls", "/mnt", "-o", "rw", NULL};
+		ZR_CLEANUP(zr_opts_done) struct zr_opts o;
+		struct zr_err err = {0};
+
+		CHECK_INT(zr_opts_parse(5, argv, &o, &err), 0);
+		CHECK_INT(o.action, ZR_ACTION_MOUNT);
+		CHECK_STR(o.store, "ls");
+	}
+}
+
+static void verbs_say_what_is_not_theirs(void)
+{
+	static const struct {
+		const char *line, *want;
+	} row[] = {
+		{"ls", "STORE is missing (usage: zarrfs ls [OPTIONS] STORE [PATH]; "
+	               "zarrfs ls --help says more)"},
+		{"cat", "STORE and PATH are missing (usage: zarrfs cat [OPTIONS] STORE "
+	                "PATH...; zarrfs cat --help says more)"},
+		{"cat|a", "PATH is missing (usage: zarrfs cat [OPTIONS] STORE PATH...; "
+	                  "zarrfs cat --help says more)"},
+		{"ls|a|b|c", "one argument too many: 'c' (after STORE and PATH)"},
+		{"check|", "STORE is empty"},
+		{"ls|-f|a", "unknown option '-f'"},
+		{"ls|--rows|1:2|a", "unknown option '--rows'"},
+		{"a|b|--rows", "unknown option '--rows'"},
+		{"a|b|--json", "unknown option '--json'"},
+		{"ls|a|-o|uid=5", "-o uid is not for zarrfs ls"},
+		{"check|a|-o|text=fixed", "-o text is not for zarrfs check"},
+		{"cat|a|b|-o|ro", "unknown option 'ro' in -o"},
+		{"cat|a|b|--rows", "--rows needs a range, like --rows 0:10"},
+	};
+
+	for (size_t i = 0; i < ZR_COUNT(row); i++) {
+		struct zr_opts o = {0};
+		struct zr_err err;
+
+		CHECK_INT(parse(row[i].line, &o, &err), -EINVAL);
+		CHECK_STR(err.text, row[i].want);
+		CHECK(!o.store && !o.paths);
+	}
+}
+
+/* What Python's range(count)[A:B] gives. */
+static void rows_are_those_of_a_python_slice(void)
+{
+	static const struct {
+		const char *rows;
+		uint64_t count, first, last;
+	} row[] = {
+		{":", 10, 0, 10},
+		{"0:3", 10, 0, 3},
+		{":3", 10, 0, 3},
+		{"3:", 10, 3, 10},
+		{"-3:", 10, 7, 10},
+		{":-3", 10, 0, 7},
+		{"-3:-1", 10, 7, 9},
+		{"2:2", 10, 2, 2},
+		{"5:2", 10, 5, 5},
+		{"-1:2", 10, 9, 9},
+		{"20:30", 10, 10, 10},
+		{"3:30", 10, 3, 10},
+		{"-30:3", 10, 0, 3},
+		{"-0:-0", 10, 0, 0},
+		{"0:1", 0, 0, 0},
+		{"-1:", 0, 0, 0},
+		{"1152921504606846975:", (uint64_t)1 << 60, 1152921504606846975,
+	         (uint64_t)1 << 60},
+		{"9223372036854775806:", 5, 5, 5},
+		{"-9223372036854775806:", 5, 0, 5},
+	};
+
+	for (size_t i = 0; i < ZR_COUNT(row); i++) {
+		ZR_CLEANUP(zr_opts_done) struct zr_opts o;
+		uint64_t first = 77, last = 77;
+		char line[64];
+
+		snprintf(line, sizeof(line), "cat|--rows|%s|a|b", row[i].rows);
+		parse_ok(line, &o);
+		CHECK(o.has_rows);
+		zr_slice_of(&o.rows, row[i].count, &first, &last);
+		CHECK_INT(first, row[i].first);
+		CHECK_INT(last, row[i].last);
+	}
+}
+
+static void rows_that_are_none_are_refused(void)
+{
+	static const char *const rows[] = {
+		"",     "5",    "1:2:3", "a:b", "1:b", "1 :2",
+		"+1:2", "--1:", "1.5:2", "-:",  "1-2", "9223372036854775807:"};
+
+	for (size_t i = 0; i < ZR_COUNT(rows); i++) {
+		struct zr_opts o = {0};
+		struct zr_err err;
+		char line[64], want[128];
+
+		snprintf(line, sizeof(line), "cat|--rows|%s|a|b", rows[i]);
+		snprintf(want, sizeof(want),
+		         "--rows %s: must be A:B, like 0:10, 100: or -10:", rows[i]);
+		CHECK_INT(parse(line, &o, &err), -EINVAL);
+		CHECK_STR(err.text, want);
+	}
+}
+
+static void help_is_of_the_verb(void)
+{
+	static const struct {
+		const char *line;
+		enum zr_action about;
+	} row[] = {
+		{"--help", ZR_ACTION_MOUNT},   {"-h|ls", ZR_ACTION_MOUNT},
+		{"ls|--help", ZR_ACTION_LS},   {"cat|a|--help", ZR_ACTION_CAT},
+		{"check|-h", ZR_ACTION_CHECK},
+	};
+
+	for (size_t i = 0; i < ZR_COUNT(row); i++) {
+		ZR_CLEANUP(zr_opts_done) struct zr_opts o;
+
+		parse_ok(row[i].line, &o);
+		CHECK_INT(o.action, ZR_ACTION_HELP);
+		CHECK_INT(o.about, row[i].about);
 	}
 }
 
@@ -380,5 +554,11 @@ int main(void)
 	RUN(errors_name_what_is_wrong);
 	RUN(help_and_version_need_no_operands);
 	RUN(help_fits_a_terminal_and_names_every_option);
+	RUN(help_is_of_the_verb);
+	RUN(verbs_are_the_first_argument);
+	RUN(mount_helper_knows_no_verbs);
+	RUN(verbs_say_what_is_not_theirs);
+	RUN(rows_are_those_of_a_python_slice);
+	RUN(rows_that_are_none_are_refused);
 	return EXIT_SUCCESS;
 }

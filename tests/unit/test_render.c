@@ -117,6 +117,12 @@ static void check_bin(struct zr_bin *own_bin, const struct render_case *c,
 	CHECK(out);
 	zr_bin_put_run(own_bin, c->rec, size, c->n, out);
 	CHECK(memcmp(out, want->data, want->len) == 0);
+	for (uint64_t skip = 0; skip < zr_bin_len(own_bin); skip++) {
+		size_t len = (size_t)(zr_bin_len(own_bin) - skip + 1) / 2;
+
+		CHECK_INT(zr_bin_put_part(own_bin, c->rec, skip, len, out), 0);
+		CHECK(memcmp(out, want->data + skip, len) == 0);
+	}
 	/* A fill run: the first record, again and again. */
 	zr_bin_put_run(own_bin, c->rec, 0, c->n, out);
 	for (uint64_t i = 0; i < c->n; i++)

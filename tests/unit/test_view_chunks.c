@@ -325,6 +325,53 @@ static void a_known_size_holds_and_a_change_is_an_error(void)
 	tear_down(&f);
 }
 
+struct asker {
+	pthread_t thread;
+	struct fixture *f;
+	const char *want;
+};
+
+static void *asker_run(void *arg)
+{
+	struct asker *a = arg;
+	struct zr_ticket ticket = {0};
+	size_t n = strlen(a->want), got = 0;
+	char *out = malloc(n);
+	uint64_t size = 0;
+	int r;
+
+	CHECK(out);
+	while ((r = zr_view_size(a->f->view, &ticket, &size)) == -EINPROGRESS)
+		usleep(1000);
+	CHECK_INT(r, 0);
+	CHECK_INT(size, n);
+	CHECK_INT(ask_read(a->f, 0, n, out, &got), 0);
+	CHECK_MEM(out, got, a->want, n);
+	free(out);
+	return NULL;
+}
+
+static void askers_share_one_listing(void)
+{
+	struct row_store row = {
+		.base = {.ops = &row_ops, .refs = 1}, .count = 40, .delay = 500};
+	char *want = text_of_row(40);
+	struct asker askers[6];
+	struct fixture f;
+
+	set_up(&f, &row.base, 1, 40, 60, NULL);
+	for (size_t i = 0; i < ZR_COUNT(askers); i++) {
+		askers[i] = (struct asker){.f = &f, .want = want};
+		CHECK_INT(pthread_create(&askers[i].thread, NULL, asker_run, &askers[i]),
+		          0);
+	}
+	for (size_t i = 0; i < ZR_COUNT(askers); i++)
+		CHECK_INT(pthread_join(askers[i].thread, NULL), 0);
+	CHECK_INT(row.stats, 40);
+	free(want);
+	tear_down(&f);
+}
+
 int main(void)
 {
 	zr_log_set_level(ZR_LOG_ERROR);
@@ -337,6 +384,7 @@ int main(void)
 	RUN(a_store_that_fails_is_asked_again);
 	RUN(a_wait_ends_and_what_was_found_is_kept);
 	RUN(an_asker_comes_back_while_there_is_time);
+	RUN(askers_share_one_listing);
 	RUN(a_known_size_holds_and_a_change_is_an_error);
 	return EXIT_SUCCESS;
 }

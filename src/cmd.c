@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "engine.h"
+#include "visit.h"
+
+int zr_cmd_complain(const struct zr_err *err)
+{
+	fprintf(stderr, "zarrfs: %s\n", err->text);
+	return EXIT_FAILURE;
+}
+
+int zr_cmd_write(int fd, const void *data, size_t len)
+{
+	const char *at = data;
+
+	while (len > 0) {
+		ssize_t n = write(fd, at, len);
+
+		if (n >= 0) {
+			at += n;
+			len -= (size_t)n;
+		} else if (errno == EAGAIN) { /* somebody made it so */
+			poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+		} else if (errno != EINTR) {
+			return -errno;
+		}
+	}
+	return 0;
+}
+
+int zr_cmd_unwritten(int r)
+{
+	if (r != -EPIPE)
+		fprintf(stderr, "zarrfs: cannot write: %s\n", strerror(-r));
+	return EXIT_FAILURE;
+}
+
+int zr_cmd_print(const struct zr_buf *text)
+{
+	int r = zr_buf_check(text);
+
+	if (r == 0)
+		r = zr_cmd_write(STDOUT_FILENO, text->data, text->len);
+	return r < 0 ? zr_cmd_unwritten(r) : EXIT_SUCCESS;
+}
+
+int zr_cmd_find(struct zr_engine *e, const char *path, struct zr_place *ret,
+                struct zr_err *reterr)
+{
+	struct zr_place p;
+	int r = zr_visit_find(e->tree, path, &p);
+
+	if (r == 0 && p.entry != 0)
+		return zr_err_set(reterr, -ENOTDIR, "%s: is no group and no array", path);
+	if (r < 0)
+		return zr_err_set(reterr, r, "%s: %s", path, strerror(-r));
+	*ret = p;
+	return 0;
+}
+
+unsigned int zr_cmd_threads(void)
+{
+	cpu_set_t set;
+
+	return 1 + (sched_getaffinity(0, sizeof(set), &set) == 0
+	                    ? (unsigned int)CPU_COUNT(&set)
+	                    : 1);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Start, serve, end.
+ *
+ * One thread reads the kernel's requests and never waits: a handler answers at once or
+ * hands a job to the workers of request.h, which answer from their own threads. So a
+ * second reader could only compete with this one.
+ *
+ * Signals end the loop through a descriptor that is polled together with the kernel's. A
+ * handler that sets a flag would miss a signal that comes just before the loop sleeps.
+ */
+#define FUSE_USE_VERSION 312
+
+#include "cmd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fuse_lowlevel.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "background.h"
+#include "fs.h"
+#include "log.h"
+#include "mount.h"
+#include "store.h"
+
+/* What on_ready needs. */
+struct server {
+	const struct zr_opts *opts;
+	struct zr_background background;
+	struct fuse_session *session;
+};
+
+static void storep_unref(struct zr_store **s)
+{
+	zr_store_unref(*s);
+}
+
+static void fsp_free(struct zr_fs **fs)
+{
+	zr_fs_free(*fs);
+}
+
+static void sessionp_free(struct fuse_session **se)
+{
+	if (*se)
+		fuse_session_destroy(*se);
+}
+
+static void fuse_buf_free(struct fuse_buf *b)
+{
+	free(b->mem);
+}
+
+static void log_from_fuse(enum fuse_log_level level, const char *fmt, va_list ap)
+{
+	static const enum zr_log_level levels[] = {
+		[FUSE_LOG_EMERG] = ZR_LOG_ERROR,     [FUSE_LOG_ALERT] = ZR_LOG_ERROR,
+		[FUSE_LOG_CRIT] = ZR_LOG_ERROR,      [FUSE_LOG_ERR] = ZR_LOG_ERROR,
+		[FUSE_LOG_WARNING] = ZR_LOG_WARNING, [FUSE_LOG_NOTICE] = ZR_LOG_INFO,
+		[FUSE_LOG_INFO] = ZR_LOG_INFO,       [FUSE_LOG_DEBUG] = ZR_LOG_DEBUG,
+	};
+	char line[1024];
+	int n = vsnprintf(line, sizeof(line), fmt, ap);
+
+	if (n > 0)
+		zr_log(levels[level], "%.*s", (int)strcspn(line, "\n"), line);
+}
+
+static void on_ready(void *arg)
+{
+	struct server *s = arg;
+
+	if (s->opts->foreground) {
+		zr_notify_ready();
+		return;
+	}
+	if (!s->opts->log_file)
+		zr_log_to_syslog();
+	if (zr_background_ready(&s->background) < 0)
+		fuse_session_exit(s->session);
+}
+
+/* SIGHUP, SIGINT and SIGTERM as a descriptor; without SIGHUP if whoever started us
+ * ignores it (nohup). Threads that start later inherit that they are blocked. */
+static int open_signals(void)
+{
+	struct sigaction hup;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN)
+		sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Until the file system is unmounted or a signal comes: 0. */
+static int serve_requests(struct fuse_session *se, int signals)
+{
+	ZR_CLEANUP(fuse_buf_free) struct fuse_buf buf = {0};
+	struct pollfd fds[] = {
+		{.fd = fuse_session_fd(se), .events = POLLIN},
+		{.fd = signals, .events = POLLIN},
+	};
+
+	/* A request may be withdrawn between poll() and read(), which then would sleep
+	 * where no signal reaches it. */
+	fcntl(fds[0].fd, F_SETFL, O_NONBLOCK | fcntl(fds[0].fd, F_GETFL));
+	while (!fuse_session_exited(se)) {
+		int r;
+
+		if (poll(fds, ZR_COUNT(fds), -1) < 0 && errno != EINTR) {
+			zr_error("cannot wait for requests: %s", strerror(errno));
+			return -errno;
+		}
+		if (fds[1].revents)
+			break;
+		r = fuse_session_receive_buf(se, &buf);
+		if (r == -EINTR || r == -EAGAIN)
+			continue;
+		if (r <= 0)
+			return r;
+		fuse_session_process_buf(se, &buf);
+	}
+	/* From here on answers that nobody waits for are no errors. */
+	fuse_session_exit(se);
+	return 0;
+}
+
+/* libfuse and fusermount3 write to stderr; of that one line becomes the error. */
+static int mount_session(const struct zr_mount *m, struct zr_fs *fs,
+                         struct fuse_session **ret, struct zr_err *reterr)
+{
+	ZR_CLEANUP(sessionp_free) struct fuse_session *se = NULL;
+	char *argv[] = {"zarrfs", "-o", m->options, NULL};
+	struct fuse_args args = FUSE_ARGS_INIT(3, argv);
+	struct zr_capture capture;
+	char said[1024];
+	int r = -1;
+
+	zr_capture_begin(&capture);
+	se = fuse_session_new(&args, zr_fs_ops(), sizeof(*zr_fs_ops()), fs);
+	if (se)
+		r = fuse_session_mount(se, m->point);
+	zr_capture_end(&capture, said, sizeof(said));
+	fuse_opt_free_args(&args);
+	if (r < 0)
+		return zr_mount_explain(m, said, -EIO, reterr);
+	*ret = ZR_TAKE(se);
+	return 0;
+}
+
+/* The fs ends before the session: its workers answer through it. */
+static int serve(struct server *s, const struct zr_mount *m, struct zr_fs *own_fs)
+{
+	ZR_CLEANUP(sessionp_free) struct fuse_session *se = NULL;
+	ZR_CLEANUP(fsp_free) struct zr_fs *fs = own_fs;
+	struct zr_err err = {0};
+	int signals = open_signals();
+	int r;
+
+	if (signals < 0) {
+		zr_err_set(&err, -errno, "cannot receive signals: %s", strerror(errno));
+		return zr_cmd_complain(&err);
+	}
+	if (mount_session(m, fs, &se, &err) < 0)
+		return zr_cmd_complain(&err);
+	fuse_set_log_func(log_from_fuse);
+	s->session = se;
+
+	r = serve_requests(se, signals);
+	zr_fs_free(ZR_TAKE(fs));
+	fuse_session_unmount(se);
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int zr_cmd_mount(const struct zr_opts *o)
+{
+	ZR_CLEANUP(storep_unref) struct zr_store *store = NULL;
+	ZR_CLEANUP(fsp_free) struct zr_fs *fs = NULL;
+	ZR_CLEANUP(zr_mount_done) struct zr_mount m = {0};
+	struct server s = {.opts = o, .background.fd = -1};
+	struct zr_err err = {0};
+	int r;
+
+	signal(SIGPIPE, SIG_IGN); /* of whoever started us and has gone */
+	if (o->debug)
+		zr_log_set_level(ZR_LOG_DEBUG);
+	if (o->log_file) {
+		r = zr_log_to_file(o->log_file);
+		if (r < 0) {
+			zr_err_set(&err, r, "log=%s: %s", o->log_file, strerror(-r));
+			return zr_cmd_complain(&err);
+		}
+	}
+	if (zr_store_open(o->store, o->follow_symlinks, &store, &err) < 0 ||
+	    zr_fs_new(store, o, on_ready, &s, &fs, &err) < 0 ||
+	    zr_mount_check(o, &m, &err) < 0)
+		return zr_cmd_complain(&err);
+
+	if (!o->foreground) {
+		if (zr_background_fork(&s.background, &err) < 0)
+			return zr_cmd_complain(&err);
+		if (s.background.child) {
+			r = zr_background_wait(&s.background, m.is_fd ? NULL : m.point,
+			                       &err);
+			if (r < 0 && err.code)
+				zr_cmd_complain(&err);
+			return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+		}
+	}
+	/* All paths are absolute by now; keep no directory busy. */
+	if (chdir("/") < 0)
+		zr_warning("cannot change to /: %s", strerror(errno));
+	return serve(&s, &m, ZR_TAKE(fs));
+}
+
+const char *zr_cmd_libfuse(void)
+{
+	return fuse_pkgversion();
+}

@@ -142,14 +142,15 @@ static struct entry *cache_oldest(struct zr_cache *c)
 
 /* With the lock held. What has to go for `load`: the least recently used. A scan of more
  * than the cache holds would so throw out each chunk just before it comes round again:
- * of its own chunks the newest goes, and the first ones stay. */
+ * of its own chunks the newest goes, and the first ones stay. What it needs for them (the
+ * index of a shard, which is newer still) is not among those. */
 static struct entry *cache_victim(struct zr_cache *c, const struct entry *load)
 {
 	struct entry *oldest = cache_oldest(c), *e = c->lru;
 
 	if (!oldest || !load->scan || oldest->key.owner != load->key.owner)
 		return oldest;
-	while (e && (e->users > 0 || e->key.owner != load->key.owner))
+	while (e && (e->users > 0 || !e->scan || e->key.owner != load->key.owner))
 		e = e->next;
 	return e ? e : oldest;
 }

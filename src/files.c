@@ -270,7 +270,7 @@ int zr_files_load(const struct zr_env *env, const char *path, uint64_t owner,
 		files_free(f);
 		return r;
 	}
-	if (f->meta.why.code)
+	if (f->meta.why.code && !known->told)
 		zr_warning("'/%s' cannot be shown: %s", f->path, f->meta.why.text);
 	f->ndirs = f->sizes ? f->layout.nlevels : 1;
 	*ret = f;
@@ -324,9 +324,9 @@ const void *zr_files_wait_on(struct zr_files *f)
 	return f->sizes;
 }
 
-bool zr_files_busy(struct zr_files *f)
+bool zr_files_idle(struct zr_files *f)
 {
-	return f->sizes && zr_sizes_busy(f->sizes);
+	return atomic_load(&f->refs) == 1 && !(f->sizes && zr_sizes_busy(f->sizes));
 }
 
 static void save_text_sizes(struct zr_files *f, struct zr_known_sizes *ret)
@@ -356,8 +356,7 @@ void zr_files_save_sizes(struct zr_files *f, struct zr_known_sizes *ret)
 
 size_t zr_files_bytes(struct zr_files *f)
 {
-	size_t bytes = sizeof(*f) + f->meta.attributes.cap + f->nviews * (size_t)1000 +
-	               atomic_load(&f->held);
+	size_t bytes = sizeof(*f) + f->meta.attributes.cap + atomic_load(&f->held);
 
 	if (f->sizes)
 		bytes += zr_sizes_bytes(f->sizes) +

@@ -79,6 +79,7 @@ struct zr_known_sizes {
 	uint32_t count;
 	bool has_chunks;
 	uint64_t chunks; /* of chunks.tsv */
+	bool told;       /* why the node cannot be shown was logged */
 };
 
 /*
@@ -135,8 +136,9 @@ ZR_MUST_CHECK int zr_files_view(struct zr_files *f, enum zr_tree_form tree,
 /* What the queue wakes when a size that was -EINPROGRESS may be known. */
 const void *zr_files_wait_on(struct zr_files *f);
 
-/* Whether a measuring pass is running. */
-bool zr_files_busy(struct zr_files *f);
+/* Whether nobody but the caller, who has the only reference, has to do with it: neither
+ * another reference nor a measuring pass. */
+bool zr_files_idle(struct zr_files *f);
 
 /* Adds the sizes that are known by now. */
 void zr_files_save_sizes(struct zr_files *f, struct zr_known_sizes *ret);

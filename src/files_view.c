@@ -8,6 +8,8 @@
 #include "npy.h"
 #include "schema.h"
 
+#define VIEW_BYTES 1000 /* of memory that a view takes, about */
+
 /* zarr.json and the like, as stored. */
 static int view_stored(struct zr_files *f, enum zr_doc_file d, struct zr_view **ret)
 {
@@ -215,6 +217,7 @@ static int view_get(struct zr_files *f, enum zr_tree_form tree, uint32_t entry,
 	memmove(f->views + at + 1, f->views + at, (f->nviews - at) * sizeof(*f->views));
 	f->views[at] = (struct made_view){.id = id, .view = view};
 	f->nviews++;
+	atomic_fetch_add(&f->held, VIEW_BYTES);
 	*ret = view;
 	return 0;
 }

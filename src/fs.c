@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every operation is a struct op: it is carried out at once when that needs no I/O, else
- * by a worker of the queue, by the same function. Attribute rules (DESIGN, section 2): a
+ * Every operation is a struct op. It is carried out at once if that needs no I/O: without
+ * `wait`, whatever would block gives -EAGAIN instead, and then the same function is run
+ * again by a worker of the queue. Attribute rules (DESIGN, section 2): a
  * size is exact or not visible, and once it was exact it is never a bound again.
  */
 #define FUSE_USE_VERSION 312
@@ -43,6 +44,8 @@ struct op {
 	size_t size;
 	off_t off;
 	bool plus;              /* READDIRPLUS */
+	bool wait;              /* a worker runs it: it may block */
+	bool again;             /* it would have had to */
 	char *name;             /* owned; LOOKUP */
 	struct zr_files *files; /* one reference, while a size or place is waited for */
 	struct zr_view *view;
@@ -80,9 +83,12 @@ static int public_errno(int r)
 	}
 }
 
+/* An error is an answer, too, but for the one that asks for a worker. */
 static enum zr_job_result op_error(struct op *op, int r)
 {
-	if (op_answer(op))
+	if (r == -EAGAIN && !op->wait)
+		op->again = true;
+	else if (op_answer(op))
 		fuse_reply_err(op->req, public_errno(r));
 	return ZR_JOB_DONE;
 }
@@ -112,19 +118,14 @@ static void fill_attr(const struct zr_fs *fs, const struct zr_place *p, bool is_
 	st->st_mtim = st->st_ctim = st->st_atim = zr_tree_mtime(p->node);
 }
 
-/* The size of a file if that takes no work. -ENODATA: it does. */
-static int peek_size(struct zr_fs *fs, const struct zr_place *p, uint64_t *ret)
+/* The size of an entry if that takes no work. -ENODATA: it does. */
+static int peek_size(const struct zr_entry *e, uint64_t *ret)
 {
-	struct zr_files *files = zr_tree_peek(fs->tree, p->node);
 	struct zr_view *view;
-	int r;
+	int r = zr_files_view(e->files, e->place.tree, e->place.entry, &view);
 
-	if (!files)
-		return -ENODATA;
-	r = zr_files_view(files, p->tree, p->entry, &view);
 	if (r == 0 && !zr_view_peek_size(view, ret))
 		r = -ENODATA;
-	zr_files_unref(files);
 	return r;
 }
 
@@ -134,7 +135,7 @@ static int fill_entry(struct zr_fs *fs, const struct zr_entry *e,
                       struct fuse_entry_param *ret)
 {
 	uint64_t size = 0;
-	int r = e->is_dir ? 0 : peek_size(fs, &e->place, &size);
+	int r = e->is_dir ? 0 : peek_size(e, &size);
 
 	*ret = (struct fuse_entry_param){.ino = zr_tree_ino(fs->tree, &e->place),
 	                                 .generation = 1,
@@ -157,13 +158,13 @@ static int fill_entry(struct zr_fs *fs, const struct zr_entry *e,
 
 static enum zr_job_result run_lookup(struct op *op)
 {
+	ZR_CLEANUP(zr_entry_done) struct zr_entry child = {0};
 	struct fuse_entry_param e = {.entry_timeout = FOREVER};
-	struct zr_entry child;
 	struct zr_place dir;
 	int r = zr_tree_place(op->fs->tree, op->ino, &dir);
 
 	if (r == 0)
-		r = zr_tree_lookup(op->fs->tree, &dir, op->name, &child);
+		r = zr_tree_lookup(op->fs->tree, &dir, op->name, op->wait, &child);
 	if (r == 0)
 		r = fill_entry(op->fs, &child, &e);
 	if (r < 0 && r != -ENOENT)
@@ -178,37 +179,53 @@ static enum zr_job_result run_lookup(struct op *op)
 /* --- GETATTR ---------------------------------------------------------------------------
  */
 
-/* Finds the view of op->ino, once. */
+/* The documents of the node that op->ino is of, once. */
+static int op_files(struct op *op, struct zr_place *ret)
+{
+	int r = zr_tree_place(op->fs->tree, op->ino, ret);
+
+	if (r < 0 || op->files)
+		return r;
+	if (op->wait)
+		return zr_tree_files(op->fs->tree, ret->node, &op->files);
+	op->files = zr_tree_peek(op->fs->tree, ret->node);
+	return op->files ? 0 : -EAGAIN;
+}
+
+/* The view of op->ino, once. */
 static int op_view(struct op *op)
 {
 	struct zr_place p;
-	int r;
+	int r = op->view ? 0 : op_files(op, &p);
 
-	if (op->view)
-		return 0;
-	r = zr_tree_place(op->fs->tree, op->ino, &p);
-	if (r == 0)
-		r = zr_tree_files(op->fs->tree, p.node, &op->files);
-	if (r == 0)
-		r = zr_files_view(op->files, p.tree, p.entry, &op->view);
-	return r;
+	if (r < 0 || op->view)
+		return r;
+	return zr_files_view(op->files, p.tree, p.entry, &op->view);
 }
 
-/* 1 for a directory, 0 for a file. */
+/* 1 for a directory, 0 for a file. Nodes are directories, whatever their documents say.
+ */
 static int op_is_dir(struct op *op, struct zr_place *ret)
 {
-	struct zr_files *files;
 	bool is_dir = true;
 	int r = zr_tree_place(op->fs->tree, op->ino, ret);
 
-	if (r < 0 || ret->entry == 0)
-		return r < 0 ? r : 1;
-	r = zr_tree_files(op->fs->tree, ret->node, &files);
+	if (r == 0 && ret->entry != 0)
+		r = op_files(op, ret);
+	if (r == 0 && ret->entry != 0)
+		r = zr_files_is_dir(op->files, ret->entry, &is_dir);
+	return r < 0 ? r : is_dir;
+}
+
+static int op_size(struct op *op, uint64_t *ret)
+{
+	int r = op_view(op);
+
 	if (r < 0)
 		return r;
-	r = zr_files_is_dir(files, ret->entry, &is_dir);
-	zr_files_unref(files);
-	return r < 0 ? r : is_dir;
+	if (op->wait)
+		return zr_view_size(op->view, &op->ticket, ret);
+	return zr_view_peek_size(op->view, ret) ? 0 : -EAGAIN;
 }
 
 static enum zr_job_result run_getattr(struct op *op)
@@ -218,13 +235,10 @@ static enum zr_job_result run_getattr(struct op *op)
 	uint64_t size = 0;
 	int is_dir = op_is_dir(op, &p), r = ZR_MIN(is_dir, 0);
 
-	if (is_dir == 0) {
-		r = op_view(op);
-		if (r == 0)
-			r = zr_view_size(op->view, &op->ticket, &size);
-		if (r == -EINPROGRESS)
-			return op_park(op);
-	}
+	if (is_dir == 0)
+		r = op_size(op, &size);
+	if (r == -EINPROGRESS)
+		return op_park(op);
 	if (r < 0)
 		return op_error(op, r);
 	fill_attr(op->fs, &p, is_dir, size, &st);
@@ -267,7 +281,7 @@ static int nth_entry(struct op *op, const struct zr_place *dir, uint64_t nth,
                      struct zr_entry *ret)
 {
 	if (nth >= 2)
-		return zr_tree_nth(op->fs->tree, dir, nth - 2, ret);
+		return zr_tree_nth(op->fs->tree, dir, nth - 2, op->wait, ret);
 	*ret = (struct zr_entry){.place = nth == 0 ? *dir
 	                                           : zr_tree_parent(op->fs->tree, dir),
 	                         .is_dir = true};
@@ -290,7 +304,7 @@ static size_t add_entry(struct op *op, const struct zr_entry *e, off_t next, cha
 		need = fuse_add_direntry(op->req, buf, room, e->name, &p.attr, next);
 		return need <= room ? need : 0;
 	}
-	if (!e->is_dir && peek_size(op->fs, &e->place, &size) == 0) {
+	if (!e->is_dir && peek_size(e, &size) == 0) {
 		fill_attr(op->fs, &e->place, false, size, &p.attr);
 		p.ino = p.attr.st_ino;
 		p.generation = 1;
@@ -312,6 +326,7 @@ static enum zr_job_result run_readdir(struct op *op)
 		if (r < 0)
 			break;
 		added = add_entry(op, &e, (off_t)nth + 1, buf + used, op->size - used);
+		zr_entry_done(&e);
 		if (added == 0)
 			break;
 		used += added;
@@ -377,11 +392,13 @@ static struct op *op_new(fuse_req_t req, fuse_ino_t ino,
 	return op;
 }
 
-/* `lane` keeps the requests of one inode apart by kind: a size that is waited for does
- * not queue behind reads. */
-static void op_queue(struct op *op, uint64_t lane)
+/* Lanes keep the requests of one inode apart by kind: a size that is waited for does not
+ * queue behind reads. */
+enum lane { LANE_DIR = 1, LANE_SIZE, LANE_READ };
+
+static void op_queue(struct op *op, enum lane lane)
 {
-	op->job.key = lane << 56 ^ op->ino;
+	op->job.key = (uint64_t)lane << 56 ^ op->ino;
 	op->job.run = job_run;
 	op->job.done = job_done;
 	op->job.abandon = job_abandon;
@@ -390,18 +407,17 @@ static void op_queue(struct op *op, uint64_t lane)
 	zr_queue_add(op->fs->engine->env.queue, &op->job);
 }
 
-/* For directories: at once if everything is in memory. */
-static void op_start_dir(struct op *op)
+/* At once if everything is in memory. */
+static void op_start(struct op *op, enum lane lane)
 {
-	struct zr_place dir;
-
-	if (zr_tree_place(op->fs->tree, op->ino, &dir) < 0 ||
-	    !zr_tree_ready(op->fs->tree, dir.node)) {
-		op_queue(op, 1);
+	op->run(op);
+	if (!op->again) {
+		op_free(op);
 		return;
 	}
-	op->run(op);
-	op_free(op);
+	op->again = false;
+	op->wait = true;
+	op_queue(op, lane);
 }
 
 static void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
@@ -416,25 +432,16 @@ static void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		op_free(op);
 		return;
 	}
-	op_start_dir(op);
+	op_start(op, LANE_DIR);
 }
 
 static void fs_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct op *op = op_new(req, ino, run_getattr);
-	struct zr_place p;
-	uint64_t size;
 
 	(void)fi;
-	if (!op)
-		return;
-	if (zr_tree_place(op->fs->tree, ino, &p) == 0 &&
-	    (p.entry == 0 || peek_size(op->fs, &p, &size) == 0)) {
-		run_getattr(op);
-		op_free(op);
-		return;
-	}
-	op_queue(op, 2);
+	if (op)
+		op_start(op, LANE_SIZE);
 }
 
 static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
@@ -447,7 +454,8 @@ static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		return;
 	op->size = size;
 	op->off = off;
-	op_queue(op, 3);
+	op->wait = true;
+	op_queue(op, LANE_READ);
 }
 
 static void start_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
@@ -460,7 +468,7 @@ static void start_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off
 	op->size = size;
 	op->off = off;
 	op->plus = plus;
-	op_start_dir(op);
+	op_start(op, LANE_DIR);
 }
 
 static void fs_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,

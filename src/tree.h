@@ -14,7 +14,9 @@
  *
  * Layer 4. May include files.h and below.
  *
- * Memory: nodes belong to the tree. zr_tree_files() hands out a reference.
+ * Memory: nodes belong to the tree. zr_tree_files() hands out a reference. What
+ *         somebody has a reference of stays in the LRU: there are never two zr_files of a
+ *         node at a time.
  * Threads: all functions from any thread. Those that may block say so.
  */
 #pragma once
@@ -51,22 +53,24 @@ ZR_MUST_CHECK int zr_tree_files(struct zr_tree *t, struct zr_node *node,
                                 struct zr_files **ret);
 struct zr_files *zr_tree_peek(struct zr_tree *t, struct zr_node *node);
 
-/* Whether lookups and listings in this node need no I/O now. */
-bool zr_tree_ready(struct zr_tree *t, struct zr_node *node);
-
 struct zr_entry {
 	char name[ZR_NAME_MAX + 1]; /* file name */
 	struct zr_place place;
 	bool is_dir;
+	struct zr_files *files; /* of a file: a reference of its node's documents */
 };
+void zr_entry_done(struct zr_entry *e);
 
-/* The child of directory `dir` by that file name. -ENOENT, -ENOTDIR. May block. */
+/*
+ * The child of directory `dir` by that file name. -ENOENT, -ENOTDIR. With `wait` it may
+ * block; without it the answer is -EAGAIN where it would have to.
+ */
 ZR_MUST_CHECK int zr_tree_lookup(struct zr_tree *t, const struct zr_place *dir,
-                                 const char *name, struct zr_entry *ret);
+                                 const char *name, bool wait, struct zr_entry *ret);
 
-/* The nth child of a directory; -ENOENT behind the last one. May block. */
+/* The nth child of a directory; -ENOENT behind the last one. Likewise. */
 ZR_MUST_CHECK int zr_tree_nth(struct zr_tree *t, const struct zr_place *dir, uint64_t nth,
-                              struct zr_entry *ret);
+                              bool wait, struct zr_entry *ret);
 
 /* The directory above. */
 struct zr_place zr_tree_parent(const struct zr_tree *t, const struct zr_place *p);

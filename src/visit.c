@@ -29,15 +29,18 @@ int zr_visit_find(struct zr_tree *t, const char *path, struct zr_place *ret)
 			path++;
 			continue;
 		}
-		if (len > ZR_NAME_MAX)
-			return -ENAMETOOLONG;
+		if (len > ZR_NAME_MAX) {
+			r = -ENAMETOOLONG;
+			break;
+		}
 		memcpy(name, path, len);
 		name[len] = '\0';
 		path += len;
-		r = e.is_dir ? zr_tree_lookup(t, &dir, name, &e) : -ENOTDIR;
+		r = e.is_dir ? zr_tree_lookup(t, &dir, name, true, &e) : -ENOTDIR;
 	}
 	if (r == 0)
 		*ret = e.place;
+	zr_entry_done(&e);
 	return r;
 }
 
@@ -102,7 +105,7 @@ static int visit_child(struct zr_visit *w)
 {
 	struct level *l = &w->levels[w->depth - 1];
 	struct zr_entry e;
-	int r = zr_tree_nth(w->tree, &l->dir, l->nth++, &e);
+	int r = zr_tree_nth(w->tree, &l->dir, l->nth++, true, &e);
 
 	if (r == -ENOENT) {
 		w->depth--;
@@ -110,6 +113,7 @@ static int visit_child(struct zr_visit *w)
 	}
 	if (r < 0)
 		return r;
+	zr_entry_done(&e);
 	/* Files, and the other trees at the root, are no nodes of their own. */
 	if (e.place.entry != 0 || e.place.node == l->dir.node)
 		return 0;
@@ -137,7 +141,7 @@ static void visit_enter(struct zr_visit *w, struct zr_step *s)
 	}
 	/* Behind the last child: so it is listed now, and trouble with that is its own.
 	 */
-	s->error = zr_tree_nth(w->tree, &w->next, UINT64_MAX, &e);
+	s->error = zr_tree_nth(w->tree, &w->next, UINT64_MAX, true, &e);
 	if (s->error == -ENOENT)
 		s->error = 0;
 	if (s->error < 0)

@@ -261,14 +261,14 @@ static void visit(struct mount *m, const struct zr_place *dir, unsigned int dept
 	for (uint64_t i = 0; i < MAX_ENTRIES; i++) {
 		struct zr_entry e = {0}, found = {0};
 		struct zr_place place;
-		int r = zr_tree_nth(m->tree, dir, i, &e);
+		int r = zr_tree_nth(m->tree, dir, i, true, &e);
 
 		if (r == -ENOENT)
 			return;
 		CHECK_INT(r, 0);
 		if (depth > 0 && dir->tree != ZR_TREE_ZARR)
 			check_file_name(e.name);
-		CHECK_INT(zr_tree_lookup(m->tree, dir, e.name, &found), 0);
+		CHECK_INT(zr_tree_lookup(m->tree, dir, e.name, true, &found), 0);
 		CHECK(same_place(&found.place, &e.place) && found.is_dir == e.is_dir);
 		CHECK_INT(zr_tree_place(m->tree, zr_tree_ino(m->tree, &e.place), &place),
 		          0);
@@ -277,6 +277,8 @@ static void visit(struct mount *m, const struct zr_place *dir, unsigned int dept
 			visit_file(m, &e);
 		else if (depth < MAX_DEPTH)
 			visit(m, &e.place, depth + 1);
+		zr_entry_done(&found);
+		zr_entry_done(&e);
 	}
 }
 

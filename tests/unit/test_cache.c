@@ -172,6 +172,26 @@ static void a_scan_leaves_the_first_chunks_in_place(void)
 	zr_cache_free(c);
 }
 
+/* As the index of a shard, which is asked for before each of its chunks. */
+static void a_scan_keeps_what_it_needs_for_its_chunks(void)
+{
+	struct zr_cache *c = zr_cache_new(5 * 4000);
+	struct maker m = {.bytes = 4000}, index = {.bytes = 100};
+	struct zr_cache_key help = {.owner = 1, .kind = 1};
+	struct zr_chunk *a;
+
+	for (uint64_t id = 0; id < 20; id++) {
+		struct zr_cache_key k = key(1, id);
+
+		CHECK_INT(zr_cache_get(c, &help, 100, make_chunk, &index, &a, NULL), 0);
+		zr_chunk_unref(a);
+		CHECK_INT(zr_cache_scan(c, &k, m.bytes, make_chunk, &m, &a, NULL), 0);
+		zr_chunk_unref(a);
+	}
+	CHECK_INT(index.loads, 1);
+	zr_cache_free(c);
+}
+
 static void a_scan_takes_the_room_of_others(void)
 {
 	struct zr_cache *c = zr_cache_new(5 * 4000);
@@ -353,6 +373,7 @@ int main(void)
 	RUN(a_chunk_in_use_outlives_its_eviction);
 	RUN(one_chunk_may_exceed_the_budget);
 	RUN(a_scan_leaves_the_first_chunks_in_place);
+	RUN(a_scan_keeps_what_it_needs_for_its_chunks);
 	RUN(a_scan_takes_the_room_of_others);
 	RUN(what_belongs_to_an_owner_can_be_forgotten);
 	RUN(many_readers_share_one_load);

@@ -10,6 +10,7 @@
 #include "fs.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fuse_lowlevel.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -44,6 +45,7 @@ struct op {
 	size_t size;
 	off_t off;
 	bool plus;              /* READDIRPLUS */
+	bool direct;            /* READ with O_DIRECT */
 	bool wait;              /* a worker runs it: it may block */
 	bool again;             /* it would have had to */
 	char *name;             /* owned; LOOKUP */
@@ -250,6 +252,22 @@ static enum zr_job_result run_getattr(struct op *op)
 /* --- READ ------------------------------------------------------------------------------
  */
 
+/* One large read past the end with O_DIRECT becomes several READs at once, of which some
+ * lie behind the end: an error there would fail the whole of it. (Through the page cache
+ * 0 bytes would be wrong: they make the file end there for other readers.) */
+static int read_direct_failed(struct op *op, int r)
+{
+	uint64_t size;
+	int known;
+
+	if (r != -EIO || !op->direct)
+		return r;
+	known = zr_view_size(op->view, &op->ticket, &size);
+	if (known == 0)
+		return (uint64_t)op->off >= size ? 0 : r;
+	return known == -EINPROGRESS ? known : r;
+}
+
 static enum zr_job_result run_read(struct op *op)
 {
 	ZR_CLEANUP(zr_freep) uint8_t *buf = NULL;
@@ -264,6 +282,7 @@ static enum zr_job_result run_read(struct op *op)
 	if (r == 0)
 		r = zr_view_read(op->view, (uint64_t)op->off, op->size, &op->ticket,
 		                 &op->job.abandoned, buf, &len);
+	r = read_direct_failed(op, r);
 	if (r == -EINPROGRESS)
 		return op_park(op);
 	if (r < 0)
@@ -449,11 +468,11 @@ static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 {
 	struct op *op = op_new(req, ino, run_read);
 
-	(void)fi;
 	if (!op)
 		return;
 	op->size = size;
 	op->off = off;
+	op->direct = fi->flags & O_DIRECT;
 	op->wait = true;
 	op_queue(op, LANE_READ);
 }

@@ -38,3 +38,22 @@ reads() {
 @test "mapped into memory" { reads mmap; }
 @test "1 and 7 bytes at a time, past the page cache" { reads direct-1 direct-7; }
 @test "4096 and 100,001 bytes and 128 KiB at a time, past the page cache" { reads direct-4096 direct-100001 direct-131072; }
+
+# The kernel makes several requests of it, some of them wholly behind the end.
+@test "far past the end at once, past the page cache" {
+  mount_store "$BATS_FILE_TMPDIR/all/store"
+  limit 60 "$PYTHON" - "$MNT" "$BATS_FILE_TMPDIR/all/expect" <<'EOF'
+import mmap, os, sys
+
+for rel in ("a000/n", "a000/records.jsonl"):
+    with open(f"{sys.argv[2]}/{rel}", "rb") as f:
+        want = f.read()
+    for more in (1, 5000, 5000000):
+        fd = os.open(f"{sys.argv[1]}/{rel}", os.O_RDONLY | os.O_DIRECT)
+        with mmap.mmap(-1, (len(want) + more + 4095) // 4096 * 4096) as m:
+            n = os.preadv(fd, [m], 0)
+            assert m[:n] == want, (rel, more, n, len(want))
+        os.close(fd)
+EOF
+  unmount
+}

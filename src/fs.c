@@ -2,8 +2,7 @@
 /*
  * Every operation is a struct op. It is carried out at once if that needs no I/O: without
  * `wait`, whatever would block gives -EAGAIN instead, and then the same function is run
- * again by a worker of the queue. Attribute rules (DESIGN, section 2): a
- * size is exact or not visible, and once it was exact it is never a bound again.
+ * again by a worker of the queue.
  */
 #define FUSE_USE_VERSION 312
 
@@ -18,14 +17,13 @@
 
 #include "engine.h"
 #include "files.h"
+#include "fs_attr.h"
 #include "log.h"
 #include "names.h"
 #include "request.h"
 #include "tree.h"
 
-#define FOREVER 1e9             /* seconds that the kernel may keep an answer */
-#define BLOCK_SIZE (128 * 1024) /* st_blksize: what readers take at a time */
-#define MAX_BACKGROUND 512      /* else 12 slow reads hold back everybody's read-ahead */
+#define MAX_BACKGROUND 512 /* else 12 slow reads hold back everybody's read-ahead */
 
 struct zr_fs {
 	struct zr_engine *engine; /* owned */
@@ -101,74 +99,20 @@ static enum zr_job_result op_park(struct op *op)
 	return ZR_JOB_PARK;
 }
 
-/* --- attributes ------------------------------------------------------------------------
- */
-
-static void fill_attr(const struct zr_fs *fs, const struct zr_place *p, bool is_dir,
-                      uint64_t size, struct stat *st)
-{
-	*st = (struct stat){
-		.st_ino = zr_tree_ino(fs->tree, p),
-		.st_mode = (is_dir ? S_IFDIR | 0555 : S_IFREG | 0444) & ~fs->opts->umask,
-		.st_nlink = 1,
-		.st_uid = fs->opts->uid,
-		.st_gid = fs->opts->gid,
-		.st_size = (off_t)size,
-		.st_blksize = BLOCK_SIZE,
-		.st_blocks = (blkcnt_t)((size + 511) / 512),
-	};
-	st->st_mtim = st->st_ctim = st->st_atim = zr_tree_mtime(p->node);
-}
-
-/* The size of an entry if that takes no work. -ENODATA: it does. */
-static int peek_size(const struct zr_entry *e, uint64_t *ret)
-{
-	struct zr_view *view;
-	int r = zr_files_view(e->files, e->place.tree, e->place.entry, &view);
-
-	if (r == 0 && !zr_view_peek_size(view, ret))
-		r = -ENODATA;
-	return r;
-}
-
-/* What LOOKUP says of a child. A size that is not known yet is a bound that the kernel
- * must not keep. */
-static int fill_entry(struct zr_fs *fs, const struct zr_entry *e,
-                      struct fuse_entry_param *ret)
-{
-	uint64_t size = 0;
-	int r = e->is_dir ? 0 : peek_size(e, &size);
-
-	*ret = (struct fuse_entry_param){.ino = zr_tree_ino(fs->tree, &e->place),
-	                                 .generation = 1,
-	                                 .attr_timeout = FOREVER,
-	                                 .entry_timeout = FOREVER};
-	if (r == -ENODATA) {
-		size = ZR_MAX_FILE;
-		ret->attr_timeout = 0;
-	} else if (r < 0) {
-		return r;
-	}
-	fill_attr(fs, &e->place, e->is_dir, size, &ret->attr);
-	if (r == -ENODATA)
-		ret->attr.st_blocks = 0;
-	return 0;
-}
-
 /* --- LOOKUP ----------------------------------------------------------------------------
  */
 
 static enum zr_job_result run_lookup(struct op *op)
 {
 	ZR_CLEANUP(zr_entry_done) struct zr_entry child = {0};
-	struct fuse_entry_param e = {.entry_timeout = FOREVER};
+	struct fuse_entry_param e = {.entry_timeout = ZR_FS_FOREVER};
 	struct zr_place dir;
 	int r = zr_tree_place(op->fs->tree, op->ino, &dir);
 
 	if (r == 0)
 		r = zr_tree_lookup(op->fs->tree, &dir, op->name, op->wait, &child);
 	if (r == 0)
-		r = fill_entry(op->fs, &child, &e);
+		r = zr_fs_fill_entry(op->fs->tree, op->fs->opts, &child, &e);
 	if (r < 0 && r != -ENOENT)
 		return op_error(op, r);
 	if (r == -ENOENT)
@@ -243,9 +187,9 @@ static enum zr_job_result run_getattr(struct op *op)
 		return op_park(op);
 	if (r < 0)
 		return op_error(op, r);
-	fill_attr(op->fs, &p, is_dir, size, &st);
+	zr_fs_fill_attr(op->fs->tree, op->fs->opts, &p, is_dir, size, &st);
 	if (op_answer(op))
-		fuse_reply_attr(op->req, &st, FOREVER);
+		fuse_reply_attr(op->req, &st, ZR_FS_FOREVER);
 	return ZR_JOB_DONE;
 }
 
@@ -314,17 +258,19 @@ static int nth_entry(struct op *op, const struct zr_place *dir, uint64_t nth,
 static size_t add_entry(struct op *op, const struct zr_entry *e, off_t next, char *buf,
                         size_t room)
 {
-	struct fuse_entry_param p = {.attr_timeout = FOREVER, .entry_timeout = FOREVER};
+	struct fuse_entry_param p = {.attr_timeout = ZR_FS_FOREVER,
+	                             .entry_timeout = ZR_FS_FOREVER};
 	uint64_t size = 0;
 	size_t need;
 
-	fill_attr(op->fs, &e->place, e->is_dir, 0, &p.attr);
+	zr_fs_fill_attr(op->fs->tree, op->fs->opts, &e->place, e->is_dir, 0, &p.attr);
 	if (!op->plus) {
 		need = fuse_add_direntry(op->req, buf, room, e->name, &p.attr, next);
 		return need <= room ? need : 0;
 	}
-	if (!e->is_dir && peek_size(e, &size) == 0) {
-		fill_attr(op->fs, &e->place, false, size, &p.attr);
+	if (!e->is_dir && zr_fs_peek_size(e, &size) == 0) {
+		zr_fs_fill_attr(op->fs->tree, op->fs->opts, &e->place, false, size,
+		                &p.attr);
 		p.ino = p.attr.st_ino;
 		p.generation = 1;
 	}

@@ -21,16 +21,21 @@ static const struct zr_render_opts plain;
 
 static uint64_t chunks[] = {0, 3, 4, 8, 9};
 static const struct zr_present present = {.ids = chunks, .count = 5, .nobjects = 10};
-static struct zr_array array;
-static struct zr_grid grid;
+static struct zr_grid grid; /* set once in main(), before there are threads */
 
-/* 100 records in chunks of 10, of which five are stored; a block of 4 records each. */
-static void make_blocks(struct zr_blocks *b)
+/* 100 records in chunks of 10, of which five are stored. */
+static void make_grid(void)
 {
-	array = (struct zr_array){
+	struct zr_array array = {
 		.ndim = 1, .nlevels = 1, .nrecords = 100, .shape = {100}};
+
 	array.levels[0].chunk[0] = 10;
 	zr_grid_init(&grid, &array);
+}
+
+/* A block of 4 records each. */
+static void make_blocks(struct zr_blocks *b)
+{
 	CHECK_INT(zr_blocks_init(b, &grid, &present, 65536 / 4, FILES, fill_len, indexed,
 	                         NULL),
 	          0);
@@ -535,6 +540,7 @@ static void without_an_index_nothing_happens(void)
 
 int main(void)
 {
+	make_grid();
 	char command[sizeof(top) + 32];
 
 	snprintf(top, sizeof(top), "%s/zarrfs-test-index-XXXXXX",

@@ -540,9 +540,9 @@ static void without_an_index_nothing_happens(void)
 
 int main(void)
 {
-	make_grid();
 	char command[sizeof(top) + 32];
 
+	make_grid();
 	snprintf(top, sizeof(top), "%s/zarrfs-test-index-XXXXXX",
 	         access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	CHECK(mkdtemp(top));

@@ -196,7 +196,7 @@ static enum zr_job_result run_getattr(struct op *op)
 /* --- READ ------------------------------------------------------------------------------
  */
 
-/* One large read past the end with O_DIRECT becomes several READs at once, of which some
+/* One large read past the end with O_DIRECT becomes several READs, of which some
  * lie behind the end: an error there would fail the whole of it. (Through the page cache
  * 0 bytes would be wrong: they make the file end there for other readers.) */
 static int read_direct_failed(struct op *op, int r)
@@ -500,6 +500,9 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	 * attributes, and the step from a bound to the exact size would drop pages. */
 	conn->want &= ~(unsigned int)FUSE_CAP_AUTO_INVAL_DATA;
 	conn->want |= conn->capable & FUSE_CAP_EXPLICIT_INVAL_DATA;
+	/* Of a direct read that the kernel sends in the background no INTERRUPT ever
+	 * tells that its process is being killed, which then waits for the answer. */
+	conn->want &= ~(unsigned int)FUSE_CAP_ASYNC_DIO;
 	conn->max_background = MAX_BACKGROUND;
 	conn->congestion_threshold = MAX_BACKGROUND * 3 / 4;
 

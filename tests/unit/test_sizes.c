@@ -9,7 +9,8 @@
 
 static pthread_mutex_t hold_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t hold_changed = PTHREAD_COND_INITIALIZER;
-static const char *held_key; /* reading it, or listing it, waits as long as it is so */
+static const char *held_key; /* reading it, or listing it, waits as long as it is so; with
+                              * a slash at its end: whatever lies below */
 static unsigned int waiting;
 
 static void hold(const char *key)
@@ -20,10 +21,19 @@ static void hold(const char *key)
 	pthread_mutex_unlock(&hold_lock);
 }
 
+static bool is_held(const char *key)
+{
+	size_t len = held_key ? strlen(held_key) : 0;
+
+	if (len > 0 && held_key[len - 1] == '/')
+		return strncmp(held_key, key, len) == 0;
+	return len > 0 && strcmp(held_key, key) == 0;
+}
+
 static void hold_pass(const char *key)
 {
 	pthread_mutex_lock(&hold_lock);
-	while (held_key && strcmp(held_key, key) == 0) {
+	while (is_held(key)) {
 		waiting++;
 		pthread_cond_broadcast(&hold_changed);
 		pthread_cond_wait(&hold_changed, &hold_lock);
@@ -222,7 +232,8 @@ static void when_the_time_is_over_it_pauses_and_resumes_for_who_asks(void)
 	struct zr_ticket ticket = {0};
 	uint64_t size;
 
-	hold("a/c/3");
+	hold("a/c/"); /* all jobs: none may come to the last chunk before its time is over
+	               */
 	CHECK_INT(zr_sizes_get(c->sizes, 0, &ticket, &size), -EINPROGRESS);
 	wait_until_held();
 	pthread_mutex_lock(&c->sizes->lock);
@@ -269,19 +280,24 @@ static void no_lock_is_held_while_the_store_is_listed(void)
 static void a_chunk_that_cannot_be_read_is_tried_again(void)
 {
 	struct array_case *c = ten_chunks(60);
+	unsigned int failing = 0;
 	uint64_t size;
 
-	for (size_t i = 0; i < c->store.count; i++) {
-		if (i % 4 != 1)
-			continue;
+	/* All at once: the jobs of a pass run ahead of one another. */
+	for (size_t i = 1; i < c->store.count; i += 4)
 		c->objects[i].fail = -EACCES;
+	for (size_t i = 1; i < c->store.count; i += 4) {
 		CHECK_INT(size_of(c, FILE_JSON, &size), -EIO);
 		CHECK(!zr_sizes_peek(c->sizes, 0, &size));
 		c->objects[i].fail = 0;
+		failing++;
 	}
 	CHECK_INT(size_of(c, FILE_JSON, &size), 0);
 	CHECK_INT(size, c->file[FILE_JSON].want.len);
-	CHECK_INT(c->store.gets, 10 + 3); /* what was measured stays so */
+	/* What was measured stays so: each chunk once, those that fail once a window
+	 * more. */
+	CHECK(c->store.gets >= 10 + (int)failing);
+	CHECK(c->store.gets <= 10 + (int)(failing * failing));
 	case_free(c);
 }
 

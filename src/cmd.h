@@ -25,6 +25,7 @@ int zr_cmd_mount(const struct zr_opts *o);
 int zr_cmd_ls(const struct zr_opts *o);
 int zr_cmd_cat(const struct zr_opts *o);
 int zr_cmd_check(const struct zr_opts *o);
+int zr_cmd_index(const struct zr_opts *o);
 
 /* Version of libfuse, for --version. */
 const char *zr_cmd_libfuse(void);

@@ -44,6 +44,17 @@ void zr_engine_use_index(struct zr_engine *e, const struct zr_opts *opts)
 		zr_warning("sizes are not kept for the next mount: %s", err.text);
 }
 
+int zr_engine_need_index(struct zr_engine *e, const struct zr_opts *opts,
+                         struct zr_err *reterr)
+{
+	struct zr_err err = {0};
+	int r = zr_index_open(opts->index_dir, opts->store, &e->env.index, &err);
+
+	if (r == 0)
+		r = zr_index_writable(e->env.index, &err);
+	return r < 0 ? zr_err_set(reterr, r, "sizes cannot be kept: %s", err.text) : 0;
+}
+
 int zr_engine_start(struct zr_engine *e)
 {
 	e->env.queue = zr_queue_new();

@@ -34,6 +34,10 @@ ZR_MUST_CHECK int zr_engine_new(struct zr_store *store, const struct zr_opts *op
  * the tree's names is looked at. */
 void zr_engine_use_index(struct zr_engine *e, const struct zr_opts *opts);
 
+/* The same for a verb that is there for just that: a failure is an error. */
+ZR_MUST_CHECK int zr_engine_need_index(struct zr_engine *e, const struct zr_opts *opts,
+                                       struct zr_err *reterr);
+
 /* Makes queue and gate, before anything but the tree's names is looked at. -ENOMEM. */
 ZR_MUST_CHECK int zr_engine_start(struct zr_engine *e);
 

@@ -314,6 +314,11 @@ const struct zr_layout *zr_files_layout(const struct zr_files *f)
 	return f->sizes ? &f->layout : NULL;
 }
 
+struct zr_sizes *zr_files_sizes(struct zr_files *f)
+{
+	return f->sizes;
+}
+
 const struct zr_buf *zr_files_codecs(const struct zr_files *f)
 {
 	return &f->meta.codecs;

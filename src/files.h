@@ -107,6 +107,9 @@ bool zr_files_has_older(const struct zr_files *f);
 struct zr_source *zr_files_source(struct zr_files *f);
 const struct zr_layout *zr_files_layout(const struct zr_files *f);
 
+/* The sizes of its text files; likewise. */
+struct zr_sizes *zr_files_sizes(struct zr_files *f);
+
 /* The codecs' names: a JSON list, as in schema.json. Borrowed; of an array only. */
 const struct zr_buf *zr_files_codecs(const struct zr_files *f);
 

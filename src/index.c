@@ -28,6 +28,7 @@ enum {
 
 struct zr_index {
 	struct zr_stash *stash;
+	char *place;         /* owned: its path */
 	struct zr_buf store; /* path and identity of the store, NUL between them */
 	atomic_bool told;    /* that it cannot be written */
 };
@@ -81,8 +82,16 @@ int zr_index_open(const char *dir, const char *store, struct zr_index **ret,
 		zr_index_free(x);
 		return zr_err_set(reterr, r, "%s", strerror(-r));
 	}
+	x->place = ZR_TAKE(place);
 	*ret = x;
 	return 0;
+}
+
+int zr_index_writable(const struct zr_index *x, struct zr_err *reterr)
+{
+	int r = zr_stash_writable(x->stash);
+
+	return r < 0 ? zr_err_set(reterr, r, "'%s': %s", x->place, strerror(-r)) : 0;
 }
 
 void zr_index_free(struct zr_index *x)
@@ -91,6 +100,7 @@ void zr_index_free(struct zr_index *x)
 		return;
 	zr_stash_free(x->stash);
 	zr_buf_done(&x->store);
+	free(x->place);
 	free(x);
 }
 

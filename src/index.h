@@ -55,6 +55,9 @@ ZR_MUST_CHECK int zr_index_open(const char *dir, const char *store, struct zr_in
                                 struct zr_err *reterr);
 void zr_index_free(struct zr_index *x); /* NULL is allowed */
 
+/* Whether anything can be kept; one line if not. A disk may still be full. */
+ZR_MUST_CHECK int zr_index_writable(const struct zr_index *x, struct zr_err *reterr);
+
 /* Where an array is kept, and what it depends on but for its chunks. */
 struct zr_index_id {
 	struct zr_index *index; /* NULL: not at all */

@@ -12,6 +12,9 @@
 #include "cmd.h"
 #include "opts.h"
 
+/* Of a verb. mount(8) calls the same 1, and takes 2 for a failure of the system. */
+#define EXIT_USAGE 2
+
 /* Without this, a store or the pipe could get number 0, 1 or 2, and be overwritten when
  * those become /dev/null. Read-only: what is
  * written to a stdout that is not there fails, and is not just gone. */
@@ -48,18 +51,19 @@ static void tune_process(void)
 int main(int argc, char **argv)
 {
 	static int (*const commands[])(const struct zr_opts *) = {
-		[ZR_ACTION_MOUNT] = zr_cmd_mount,
-		[ZR_ACTION_LS] = zr_cmd_ls,
-		[ZR_ACTION_CAT] = zr_cmd_cat,
-		[ZR_ACTION_CHECK] = zr_cmd_check,
+		[ZR_ACTION_MOUNT] = zr_cmd_mount, [ZR_ACTION_LS] = zr_cmd_ls,
+		[ZR_ACTION_CAT] = zr_cmd_cat,     [ZR_ACTION_CHECK] = zr_cmd_check,
+		[ZR_ACTION_INDEX] = zr_cmd_index,
 	};
 	ZR_CLEANUP(zr_opts_done) struct zr_opts o = {0};
 	ZR_CLEANUP(zr_buf_done) struct zr_buf text = {0};
 	struct zr_err err = {0};
 
 	open_stdio();
-	if (zr_opts_parse(argc, argv, &o, &err) < 0)
-		return zr_cmd_complain(&err);
+	if (zr_opts_parse(argc, argv, &o, &err) < 0) {
+		zr_cmd_complain(&err);
+		return o.action == ZR_ACTION_MOUNT ? EXIT_FAILURE : EXIT_USAGE;
+	}
 	switch (o.action) {
 	case ZR_ACTION_HELP:
 		zr_opts_help(o.about, &text);

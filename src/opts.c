@@ -29,18 +29,18 @@ static const struct opt opts_table[] = {
 	{"missing", "fill|error", zr_opts_set_word, AT(missing), 0,
          "a chunk that is not stored: the fill value (the\n"
          "default), or an error for whoever reads it",
-         FOR(CAT) | FOR(CHECK)},
+         FOR(CAT) | FOR(CHECK) | FOR(INDEX)},
 	{"nonfinite", "null|string", zr_opts_set_word, AT(nonfinite), 0,
          "NaN and infinities in records.jsonl: null (the\n"
          "default), or \"NaN\", \"Infinity\", \"-Infinity\"",
-         FOR(CAT) | FOR(LS)},
+         FOR(CAT) | FOR(LS) | FOR(INDEX)},
 	{"follow_symlinks", NULL, zr_opts_set_flag, AT(o.follow_symlinks), 0,
          "follow symbolic links that leave the store", FOR_ALL},
 	{"text", "plain|fixed", zr_opts_set_word, AT(text), 0,
          "field files: each value as long as it is (the\n"
          "default), or in columns of constant width, whose\n"
          "sizes are known without measuring",
-         FOR(CAT)},
+         FOR(CAT) | FOR(INDEX)},
 	{"view", "text|csv|raw|npy", zr_opts_set_word, AT(view), 0,
          "what is at the root of the mount (default: text);\n"
          "then without the others, unless views= names some",
@@ -54,7 +54,7 @@ static const struct opt opts_table[] = {
 	{"cache", "SIZE", zr_opts_set_size, AT(o.cache_bytes), 0,
          "memory for decoded chunks, like 512M or 2G (default\n"
          "256M, at least 1M)",
-         FOR(CAT) | FOR(CHECK)},
+         FOR(CAT) | FOR(CHECK) | FOR(INDEX)},
 	{"size_wait", "SECONDS", zr_opts_set_number, AT(o.size_wait), SIZE_WAIT_MAX,
          "how long a program may be kept waiting for the size\n"
          "of a text file (default 30; 0: not at all)",
@@ -62,12 +62,12 @@ static const struct opt opts_table[] = {
 	{"index", "on|off", zr_opts_set_word, AT(index), 0,
          "keep the sizes of text files on disk, so that the\n"
          "next mount knows them (the default), or do not",
-         0},
+         FOR(INDEX)},
 	{"index_dir", "DIR", zr_opts_set_string, AT(o.index_dir), 0,
          "where (default: zarrfs in $XDG_CACHE_HOME, else in\n"
          "~/.cache or, for root, /var/cache); nobody else may\n"
          "write to it",
-         0},
+         FOR(INDEX)},
 
 	{.help = "Owner and access:"},
 	{"uid", "N", zr_opts_set_number, AT(o.uid), NO_OWNER - 1,
@@ -220,7 +220,7 @@ static int opts_operand(struct parser *p, const char *arg, struct zr_err *reterr
 		                  "one argument too many: '%s' (after %s and %s)", arg,
 		                  v->first, v->second);
 	/* An empty PATH is the store's root, as "." is. */
-	if (!*arg && (nth == 0 || p->o.action == ZR_ACTION_MOUNT))
+	if (!*arg && (nth == 0 || strcmp(v->second, "PATH") != 0))
 		return zr_err_set(reterr, -EINVAL, "%s is empty",
 		                  nth == 0 ? v->first : v->second);
 	p->operands++;
@@ -248,6 +248,9 @@ static int opts_finish(struct parser *p, struct zr_err *reterr)
 		                  p->operands + 1 < v->least ? "are" : "is",
 		                  v->name ? " " : "", v->name ? v->name : "", v->operands,
 		                  v->name ? " " : "", v->name ? v->name : "");
+	if (p->o.action == ZR_ACTION_INDEX && p->index)
+		return zr_err_set(reterr, -EINVAL,
+		                  "index=off leaves nothing to do for zarrfs index");
 	if (p->allow_other && p->allow_root)
 		return zr_err_set(reterr, -EINVAL,
 		                  "allow_other and allow_root exclude each other");
@@ -374,14 +377,15 @@ static int opts_words(struct parser *p, int argc, char **argv, struct zr_err *re
 
 int zr_opts_parse(int argc, char **argv, struct zr_opts *ret, struct zr_err *reterr)
 {
+	const enum zr_action verb = opts_verb(argc, argv);
 	ZR_CLEANUP(opts_parser_done)
-	struct parser p = {.o = {.action = opts_verb(argc, argv),
+	struct parser p = {.o = {.action = verb,
 	                         .uid = getuid(),
 	                         .gid = getgid(),
 	                         .cache_bytes = CACHE_DEFAULT,
 	                         .size_wait = SIZE_WAIT_DEFAULT,
 	                         .rows.last = INT64_MAX}};
-	int skip = p.o.action == ZR_ACTION_MOUNT ? 0 : 1;
+	int skip = verb == ZR_ACTION_MOUNT ? 0 : 1;
 	int r = opts_words(&p, argc - skip, argv + skip, reterr);
 
 	if (r == 0)
@@ -390,8 +394,10 @@ int zr_opts_parse(int argc, char **argv, struct zr_opts *ret, struct zr_err *ret
 		zr_buf_addc(&p.fuse, '\0');
 		r = zr_buf_check(&p.fuse);
 	}
-	if (r < 0)
+	if (r < 0) {
+		ret->action = verb;
 		return zr_err_set(reterr, r, "out of memory"); /* the first text wins */
+	}
 
 	p.o.missing_is_error = p.missing;
 	p.o.render.fixed_text = p.text;

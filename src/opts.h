@@ -21,6 +21,7 @@ enum zr_action {
 	ZR_ACTION_LS,
 	ZR_ACTION_CAT,
 	ZR_ACTION_CHECK,
+	ZR_ACTION_INDEX,
 	ZR_NVERBS,
 	ZR_ACTION_HELP = ZR_NVERBS,
 	ZR_ACTION_VERSION
@@ -35,9 +36,10 @@ struct zr_slice {
 struct zr_opts {
 	enum zr_action action;
 	enum zr_action about; /* HELP: of which verb */
-	char *store;          /* as given */
+	char *store;          /* as given; INDEX: the first one */
 	char *mountpoint;     /* as given; MOUNT only */
-	char **paths;         /* as given, npaths of them; the other verbs */
+	char **paths;         /* as given, npaths of them; the other verbs. INDEX:
+	                       * the other stores */
 	size_t npaths;
 	struct zr_slice rows; /* --rows, all of them by default */
 	bool has_rows;
@@ -66,7 +68,8 @@ struct zr_opts {
 	char *fuse_opts;
 };
 
-/* -EINVAL and one line that names the argument at fault. A verb is the first argument,
+/* -EINVAL and one line that names the argument at fault; of *ret only the verb is set
+ * then, in `action`. A verb is the first argument,
  * and nothing else is (./ls is a store; mount.zarrfs knows no verbs). `-o` values may
  * come in several -o, commas in a value are escaped by a backslash; the last of equals
  * wins. What mount(8) adds is accepted: ro, dev, suid, exec, noatime, _netdev and the

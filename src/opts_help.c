@@ -94,6 +94,28 @@ static const struct verb verbs[ZR_NVERBS] = {
 			.examples = "zarrfs check store.zarr\n"
 				    "zarrfs check -o missing=error store.zarr trials\n",
 		},
+	[ZR_ACTION_INDEX] =
+		{
+			.name = "index",
+			.operands = "STORE...",
+			.first = "STORE",
+			.second = "STORE",
+			.least = 1,
+			.most = UINT_MAX,
+			.brief = "find out and keep all sizes",
+			.what = "Find out the sizes of all text files of the Zarr store "
+				"STORE, and keep them\n"
+				"on disk, so that the first mount knows them at once. "
+				"Arrays of which they\n"
+				"are kept already are passed over, so it may be "
+				"interrupted at any time and\n"
+				"run again. The options must be those of the mount. The "
+				"exit status is 0 if\n"
+				"all are kept, else 1.\n",
+			.examples = "zarrfs index store.zarr && zarrfs store.zarr mnt && "
+				    "ls -lR mnt\n"
+				    "zarrfs index -o index_dir=/srv/index /data/*.zarr\n",
+		},
 };
 
 /* mount(8) gives -n (leave /etc/mtab alone), -r (read-only), -s (tolerate options) and

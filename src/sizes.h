@@ -95,6 +95,30 @@ bool zr_sizes_agree(struct zr_sizes *s, uint32_t file, uint64_t record, uint64_t
  * I/O. */
 void zr_sizes_distrust(struct zr_sizes *s);
 
+/* What has come of it that all of an array was to be known beforehand. */
+enum zr_whole_state {
+	ZR_WHOLE_BUSY,      /* not yet: ask again, with the same ticket */
+	ZR_WHOLE_FOUND,     /* the index on disk holds good */
+	ZR_WHOLE_KEPT,      /* it was measured, and is on disk now */
+	ZR_WHOLE_EMPTY,     /* nothing is stored, so nothing needs to be kept */
+	ZR_WHOLE_DAMAGED,   /* not kept: of damaged chunks each mount has to tell */
+	ZR_WHOLE_FRESH,     /* not kept: the next change might not be seen */
+	ZR_WHOLE_CROWDED,   /* not kept: too many objects to look at each (present.h) */
+	ZR_WHOLE_UNWRITTEN, /* not kept: it could not be written, or is gone again */
+	ZR_WHOLE_FAILED,    /* not measured: `error` */
+};
+
+struct zr_whole {
+	enum zr_whole_state state;
+	int error;
+	double part; /* of the work that is done; BUSY only */
+};
+
+/* Starts the pass even if the sizes are known, for the rows of the block index. May block
+ * on I/O. Only one thread may ask for this of one array, and then nobody for anything
+ * else. */
+void zr_sizes_whole(struct zr_sizes *s, struct zr_ticket *ticket, struct zr_whole *ret);
+
 /* Whether jobs of a pass are running. */
 bool zr_sizes_busy(struct zr_sizes *s);
 

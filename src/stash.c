@@ -136,6 +136,11 @@ void zr_stash_free(struct zr_stash *s)
 	free(s);
 }
 
+int zr_stash_writable(const struct zr_stash *s)
+{
+	return faccessat(s->dir, ".", W_OK | X_OK, AT_EACCESS) < 0 ? -errno : 0;
+}
+
 /* --- keeping within the bounds ---------------------------------------------------------
  */
 

@@ -31,6 +31,9 @@ ZR_MUST_CHECK int zr_stash_open(const char *path, uint64_t bytes, size_t files,
                                 struct zr_stash **ret, struct zr_err *reterr);
 void zr_stash_free(struct zr_stash *s); /* NULL is allowed */
 
+/* 0, if files can be written to it. */
+ZR_MUST_CHECK int zr_stash_writable(const struct zr_stash *s);
+
 /* Where programs keep such files: `name` in $XDG_CACHE_HOME, else for root in /var/cache,
  * for others in ~/.cache. -ENOENT: there is no such place; -ENOMEM. */
 ZR_MUST_CHECK int zr_stash_place(const char *name, char **ret);

@@ -6,23 +6,23 @@
 _zarrfs_table='
 mount|-f|
 mount|-d|
-mount ls cat check|-o|
-mount ls cat check|-h|
-mount ls cat check|--help|
-mount ls cat check|-V|
-mount ls cat check|--version|
+mount ls cat check index|-o|
+mount ls cat check index|-h|
+mount ls cat check index|--help|
+mount ls cat check index|-V|
+mount ls cat check index|--version|
 cat|--rows|
 ls|--json|
-mount cat check|-o missing=|fill error
-mount ls cat|-o nonfinite=|null string
-mount ls cat check|-o follow_symlinks|
-mount cat|-o text=|plain fixed
+mount cat check index|-o missing=|fill error
+mount ls cat index|-o nonfinite=|null string
+mount ls cat check index|-o follow_symlinks|
+mount cat index|-o text=|plain fixed
 mount|-o view=|text csv raw npy
 mount|-o views=|csv raw npy zarr none
-mount cat check|-o cache=|256M 512M 1G 2G
+mount cat check index|-o cache=|256M 512M 1G 2G
 mount|-o size_wait=|0 30 300
-mount|-o index=|on off
-mount|-o index_dir=|
+mount index|-o index=|on off
+mount index|-o index_dir=|
 mount|-o uid=|
 mount|-o gid=|
 mount|-o umask=|022 027 077
@@ -58,7 +58,7 @@ _zarrfs_list() {
 _zarrfs() {
   local line=${COMP_LINE:0:COMP_POINT} cur=${COMP_WORDS[COMP_CWORD]} verb=mount word before verbs option
   COMPREPLY=()
-  [[ $COMP_CWORD -gt 1 && ${COMP_WORDS[1]} =~ ^(ls|cat|check)$ ]] && verb=${COMP_WORDS[1]}
+  [[ $COMP_CWORD -gt 1 && ${COMP_WORDS[1]} =~ ^(ls|cat|check|index)$ ]] && verb=${COMP_WORDS[1]}
   word=${line##*[[:space:]]}
   before=${line%"$word"}
   before=${before%"${before##*[![:space:]]}"}
@@ -71,10 +71,10 @@ _zarrfs() {
       [[ " $verbs " == *" $verb "* && $option != '-o '* && $option == "$cur"* ]] && COMPREPLY+=("$option")
     done <<<"$_zarrfs_table"
   elif [[ $COMP_CWORD -eq 1 && -n $cur ]]; then
-    mapfile -t COMPREPLY < <(compgen -W 'ls cat check' -- "$cur"; compgen -f -- "$cur")
+    mapfile -t COMPREPLY < <(compgen -W 'ls cat check index' -- "$cur"; compgen -f -- "$cur")
     compopt -o filenames
   elif [[ $COMP_CWORD -eq 1 ]]; then
-    mapfile -t COMPREPLY < <(compgen -W 'ls cat check'; compgen -f)
+    mapfile -t COMPREPLY < <(compgen -W 'ls cat check index'; compgen -f)
     compopt -o filenames
   fi
 }

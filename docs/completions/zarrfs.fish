@@ -5,23 +5,23 @@
 set -g __zarrfs_table \
     'mount|-f||stay in the foreground, log to stderr' \
     'mount|-d||as -f, and log every request' \
-    'mount ls cat check|-o||options, with commas between' \
-    'mount ls cat check|-h||print help' \
-    'mount ls cat check|--help||print help' \
-    'mount ls cat check|-V||print the version' \
-    'mount ls cat check|--version||print the version' \
+    'mount ls cat check index|-o||options, with commas between' \
+    'mount ls cat check index|-h||print help' \
+    'mount ls cat check index|--help||print help' \
+    'mount ls cat check index|-V||print the version' \
+    'mount ls cat check index|--version||print the version' \
     'cat|--rows||only records A to B - 1' \
     'ls|--json||as one JSON list' \
-    'mount cat check|-o missing=|fill error|a chunk that is not stored' \
-    'mount ls cat|-o nonfinite=|null string|NaN and infinities in JSON' \
-    'mount ls cat check|-o follow_symlinks||follow links that leave the store' \
-    'mount cat|-o text=|plain fixed|field files' \
+    'mount cat check index|-o missing=|fill error|a chunk that is not stored' \
+    'mount ls cat index|-o nonfinite=|null string|NaN and infinities in JSON' \
+    'mount ls cat check index|-o follow_symlinks||follow links that leave the store' \
+    'mount cat index|-o text=|plain fixed|field files' \
     'mount|-o view=|text csv raw npy|what is at the root of the mount' \
     'mount|-o views=|csv raw npy zarr none|the other forms that are there' \
-    'mount cat check|-o cache=|256M 512M 1G 2G|memory for decoded chunks' \
+    'mount cat check index|-o cache=|256M 512M 1G 2G|memory for decoded chunks' \
     'mount|-o size_wait=||how long to wait for a size' \
-    'mount|-o index=|on off|keep sizes on disk' \
-    'mount|-o index_dir=||where' \
+    'mount index|-o index=|on off|keep sizes on disk' \
+    'mount index|-o index_dir=||where' \
     'mount|-o uid=||owner of all files' \
     'mount|-o gid=||group of all files' \
     'mount|-o umask=|022 027 077|permissions to take away' \
@@ -36,7 +36,7 @@ set -g __zarrfs_table \
 # The verb of the command line; `mount` if there is none.
 function __zarrfs_verb
     set -l words (commandline -opc)
-    if contains -- "$words[2]" ls cat check
+    if contains -- "$words[2]" ls cat check index
         echo $words[2]
     else
         echo mount
@@ -90,3 +90,4 @@ set -e __zarrfs_row
 complete -c zarrfs -n __zarrfs_first -a ls -d 'list groups, arrays and fields'
 complete -c zarrfs -n __zarrfs_first -a cat -d 'write a file of the mount to stdout'
 complete -c zarrfs -n __zarrfs_first -a check -d 'decode all, name damaged chunks'
+complete -c zarrfs -n __zarrfs_first -a index -d 'find out and keep all sizes'

@@ -13,7 +13,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bad=0
 
-verbs="mount $("$zarrfs" --help | awk '$1 == "zarrfs" && $2 ~ /^[a-z]+$/ && $3 == "STORE" { print $2 }' | sort -u | tr '\n' ' ')"
+verbs="mount $("$zarrfs" --help | awk '$1 == "zarrfs" && $2 ~ /^[a-z]+$/ && $3 ~ /^STORE/ { print $2 }' | sort -u | tr '\n' ' ')"
 [ "$verbs" != "mount " ] || {
   echo "check_docs: no verbs in --help" >&2
   exit 1
@@ -165,6 +165,7 @@ zarrfs cat a -o missing=e>error
 zarrfs cat a -o cache=1G,te>1G,text= 
 zarrfs cat a -o cache=1G,missing=f>fill 
 zarrfs check a -o text>
+zarrfs index a b -o index=o>off on 
 zarrfs -o follow_symlinks,allow_>follow_symlinks,allow_other follow_symlinks,allow_root 
 zarrfs -o view=n>npy 
 zarrfs --v>--version 

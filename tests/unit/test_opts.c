@@ -363,6 +363,8 @@ static void help_fits_a_terminal_and_names_every_option(void)
 	                           "-o cache=SIZE", "-o text=plain|fixed"},
 		[ZR_ACTION_CHECK] = {"zarrfs check [OPTIONS] STORE [PATH]",
 	                             "-o missing=fill|error", "-V, --version"},
+		[ZR_ACTION_INDEX] = {"zarrfs index [OPTIONS] STORE...",
+	                             "-o index_dir=DIR", "-o nonfinite=null|string"},
 	};
 
 	for (enum zr_action v = 0; v < ZR_NVERBS; v++) {
@@ -396,6 +398,8 @@ static void verbs_are_the_first_argument(void)
 		{"cat|--|-a|-b", ZR_ACTION_CAT, "-a", 1},
 		{"check|a", ZR_ACTION_CHECK, "a", 0},
 		{"check|a|", ZR_ACTION_CHECK, "a", 1}, /* the root */
+		{"index|a", ZR_ACTION_INDEX, "a", 0},
+		{"index|-o|index=on,index_dir=/x|a|b|c", ZR_ACTION_INDEX, "a", 2},
 		/* These are mounts. */
 		{"./ls|mnt", ZR_ACTION_MOUNT, "./ls", 0},
 		{"-f|cat|mnt", ZR_ACTION_MOUNT, "cat", 0},
@@ -448,6 +452,9 @@ static void verbs_say_what_is_not_theirs(void)
 		{"a|b|--json", "unknown option '--json'"},
 		{"ls|a|-o|uid=5", "-o uid is not for zarrfs ls"},
 		{"check|a|-o|text=fixed", "-o text is not for zarrfs check"},
+		{"index|a|", "STORE is empty"},
+		{"index|a|-o|index=off",
+	         "index=off leaves nothing to do for zarrfs index"},
 		{"cat|a|b|-o|ro", "unknown option 'ro' in -o"},
 		{"cat|a|b|--rows", "--rows needs a range, like --rows 0:10"},
 	};
@@ -459,6 +466,7 @@ static void verbs_say_what_is_not_theirs(void)
 		CHECK_INT(parse(row[i].line, &o, &err), -EINVAL);
 		CHECK_STR(err.text, row[i].want);
 		CHECK(!o.store && !o.paths);
+		CHECK((o.action == ZR_ACTION_MOUNT) == (row[i].line[0] == 'a'));
 	}
 }
 

@@ -321,7 +321,7 @@ static int archive_read_inflated(zip_t *za, const struct zr_member *m, const cha
 
 /* A range of a member, inflated or as it is in the archive. */
 int zr_archive_read(struct zr_archive *a, const struct zr_member *m, const char *key,
-                    bool inflate, uint64_t offset, uint64_t len, void *out,
+                    bool inflate, uint64_t offset, size_t len, void *out,
                     struct zr_err *reterr)
 {
 	struct zr_err err = {0};

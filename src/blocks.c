@@ -280,22 +280,23 @@ static const uint64_t *sums_before(const struct zr_blocks *b, size_t row)
 	return row_at(b, row < b->settled ? row : b->nrows);
 }
 
-/* Offset of a record that has exactly the rows before `row` in front of it. */
-static unsigned __int128 offset_behind(const struct zr_blocks *b, uint32_t file,
-                                       size_t row, uint64_t record)
+/* Offset of a record that has exactly the rows before `row` in front of it; UINT64_MAX
+ * where it would be more. */
+static uint64_t offset_behind(const struct zr_blocks *b, uint32_t file, size_t row,
+                              uint64_t record)
 {
 	const uint64_t *sums = sums_before(b, row);
-	unsigned __int128 offset = sums[1 + file];
+	uint64_t filled = zr_mul_most(record - sums[0], b->fill_len[file]);
+	uint64_t offset = zr_add_most(sums[1 + file], filled);
 
-	offset += (unsigned __int128)(record - sums[0]) * b->fill_len[file];
 	if (b->indexed[file])
-		offset += zr_grid_digits_before(b->grid, record);
+		offset = zr_add_most(offset, zr_grid_digits_before(b->grid, record));
 	return offset;
 }
 
-static uint64_t saturate(unsigned __int128 v)
+static uint64_t saturate(uint64_t v)
 {
-	return v < ZR_MAX_FILE ? (uint64_t)v : ZR_MAX_FILE;
+	return ZR_MIN(v, ZR_MAX_FILE);
 }
 
 bool zr_blocks_has(const struct zr_blocks *b, uint64_t record)

@@ -2,13 +2,10 @@
 #include "datetime.h"
 
 #include "number.h"
-
-__extension__ typedef __int128 i128;
-__extension__ typedef unsigned __int128 u128;
+#include "wide.h"
 
 #define FIRST_DAY (-719528) /* 0000-01-01 */
 #define LAST_DAY 2932896    /* 9999-12-31 */
-#define TWO_63 ((i128)1 << 63)
 
 /* Per unit: what a day holds of it, or of the seconds that it divides by 10^digits. */
 struct unit {
@@ -28,35 +25,32 @@ static const struct unit units[] = {
 };
 
 struct date {
-	i128 year;
+	struct zr_wide year;
 	uint32_t month;
 	uint32_t day;
 	uint32_t rest;     /* of the day, in the unit or in seconds */
 	uint64_t fraction; /* of the second, in units */
 };
 
-/* *n is divided by d (1 to 10^18), rounding down; returns the remainder. Most counts need
- * no division of 128 bits, and by a constant none at all. */
-static inline __attribute__((always_inline)) uint64_t divide(i128 *n, uint64_t d)
+/* *n is divided by d, rounding down; returns the remainder. Most counts need no division
+ * of 128 bits, and by a constant none at all. */
+static inline __attribute__((always_inline)) uint32_t divide(struct zr_wide *n,
+                                                             uint32_t d)
 {
-	i128 q, r;
+	int64_t small, rest;
 
-	if (*n == (int64_t)*n) {
-		int64_t small = (int64_t)*n, divisor = (int64_t)d;
-		int64_t rest = small % divisor;
-
-		*n = small / divisor - (rest < 0);
-		return (uint64_t)(rest < 0 ? rest + divisor : rest);
-	}
-	q = *n / (i128)d;
-	r = *n % (i128)d;
-	*n = q - (r < 0);
-	return (uint64_t)(r < 0 ? r + (i128)d : r);
+	if (!zr_wide_small(*n, &small))
+		return zr_wide_divide(n, d);
+	rest = small % d;
+	*n = zr_wide_of(small / d - (rest < 0));
+	return (uint32_t)(rest < 0 ? rest + d : rest);
 }
 
 /* Takes the fraction off a count of fractions of a second. */
-static uint64_t divide_fraction(i128 *n, unsigned int digits)
+static uint64_t divide_fraction(struct zr_wide *n, unsigned int digits)
 {
+	uint64_t low;
+
 	switch (digits) {
 	case 3:
 		return divide(n, 1000);
@@ -65,15 +59,17 @@ static uint64_t divide_fraction(i128 *n, unsigned int digits)
 	case 9:
 		return divide(n, 1000000000);
 	default:
-		return divide(n, zr_powers_of_10[digits]);
+		low = divide(n, 1000000000);
+		return low + UINT64_C(1000000000) *
+		                     divide(n, (uint32_t)zr_powers_of_10[digits - 9]);
 	}
 }
 
 /* Eras of 400 years from 0000-03-01, so that a leap day is the last of its year. */
-static void civil(i128 days, struct date *d)
+static void civil(struct zr_wide days, struct date *d)
 {
-	i128 era = days + 719468;
-	uint32_t day = (uint32_t)divide(&era, 146097);
+	struct zr_wide era = zr_wide_add(days, 719468);
+	uint32_t day = divide(&era, 146097);
 	uint32_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
 	uint32_t month;
 
@@ -81,57 +77,62 @@ static void civil(i128 days, struct date *d)
 	month = (5 * day + 2) / 153;
 	d->day = day - (153 * month + 2) / 5 + 1;
 	d->month = month < 10 ? month + 3 : month - 9;
-	d->year = 400 * era + year + (month > 9);
+	d->year = zr_wide_add(zr_wide_mul(era, 400), year + (month > 9));
 }
 
 static struct date date_split(int64_t n, enum zr_unit unit, uint32_t scale)
 {
 	const struct unit *u = &units[unit];
-	i128 count = (i128)n * scale;
+	struct zr_wide count = zr_wide_mul(zr_wide_of(n), scale);
 	struct date d = {.month = 1, .day = 1};
 
 	if (unit == ZR_MONTH)
-		d.month = 1 + (uint32_t)divide(&count, 12);
+		d.month = 1 + divide(&count, 12);
 	if (!u->per_day) {
-		d.year = 1970 + count;
+		d.year = zr_wide_add(count, 1970);
 		return d;
 	}
 	if (unit == ZR_WEEK)
-		count *= 7;
+		count = zr_wide_mul(count, 7);
 	if (u->digits)
 		d.fraction = divide_fraction(&count, u->digits);
 	if (u->per_day == 86400)
-		d.rest = (uint32_t)divide(&count, 86400);
+		d.rest = divide(&count, 86400);
 	else
-		d.rest = (uint32_t)divide(&count, u->per_day);
+		d.rest = divide(&count, u->per_day);
 	civil(count, &d);
 	return d;
 }
 
-static unsigned int year_len(i128 year)
+static struct zr_wide magnitude_of(struct zr_wide year)
 {
-	u128 magnitude = year < 0 ? -(u128)year : (u128)year;
-	unsigned int n = 0;
-
-	for (; magnitude > UINT64_MAX; n++)
-		magnitude /= 10;
-	n += zr_u64_len((uint64_t)magnitude);
-	return (year < 0) + ZR_MAX(n, 4U);
+	return zr_wide_is_negative(year) ? zr_wide_negate(year) : year;
 }
 
-static char *put_year(char *out, i128 year)
+static unsigned int year_len(struct zr_wide year)
 {
-	u128 magnitude = year < 0 ? -(u128)year : (u128)year;
+	struct zr_wide magnitude = magnitude_of(year);
+	unsigned int n = 0;
+
+	for (; magnitude.hi; n++)
+		zr_wide_divide_unsigned(&magnitude, 10);
+	n += zr_u64_len(magnitude.lo);
+	return zr_wide_is_negative(year) + ZR_MAX(n, 4U);
+}
+
+static char *put_year(char *out, struct zr_wide year)
+{
+	struct zr_wide magnitude = magnitude_of(year);
 	char *end, *p;
 
-	if (magnitude <= 9999 && year >= 0)
-		return zr_put_digits(out, (uint64_t)magnitude, 4);
+	if (year.hi == 0 && year.lo <= 9999)
+		return zr_put_digits(out, year.lo, 4);
 	end = p = out + year_len(year);
-	if (year < 0)
+	if (zr_wide_is_negative(year))
 		*out++ = '-';
-	for (; magnitude > UINT64_MAX; magnitude /= 10)
-		*--p = (char)('0' + (unsigned int)(magnitude % 10));
-	zr_put_digits(out, (uint64_t)magnitude, (unsigned int)(p - out));
+	while (magnitude.hi)
+		*--p = (char)('0' + zr_wide_divide_unsigned(&magnitude, 10));
+	zr_put_digits(out, magnitude.lo, (unsigned int)(p - out));
 	return end;
 }
 
@@ -184,40 +185,51 @@ unsigned int zr_date_len(int64_t n, enum zr_unit unit, uint32_t scale)
 	return year_len(date_split(n, unit, scale).year) + units[unit].tail;
 }
 
-/* The first and the last count whose date lies in a range of `unit`s as 128 bits. */
-static void date_bounds(i128 first, i128 last, uint64_t scale, int64_t *ret_first,
-                        int64_t *ret_last)
+/* The first and the last count of 64 bits whose date lies in a range of units. */
+static void date_bounds(struct zr_wide first, struct zr_wide last, enum zr_unit unit,
+                        uint32_t scale, int64_t *ret_first, int64_t *ret_last)
 {
-	uint64_t rest = divide(&first, scale);
+	const uint32_t divisor[] = {scale, unit == ZR_WEEK ? 7 : 1};
+	bool rest = false;
 
-	first += rest != 0;
-	divide(&last, scale);
-	*ret_first = (int64_t)ZR_MAX(first, -TWO_63);
-	*ret_last = (int64_t)ZR_MIN(last, TWO_63 - 1);
+	for (size_t i = 0; i < ZR_COUNT(divisor); i++) {
+		rest |= zr_wide_divide(&first, divisor[i]) != 0;
+		zr_wide_divide(&last, divisor[i]);
+	}
+	*ret_first = zr_wide_clamp(zr_wide_add(first, rest));
+	*ret_last = zr_wide_clamp(last);
+}
+
+/* n days in a unit. */
+static struct zr_wide days_in(int64_t n, const struct unit *u)
+{
+	unsigned int low = ZR_MIN(u->digits, 9U);
+	struct zr_wide count = zr_wide_mul(zr_wide_of(n), u->per_day);
+
+	count = zr_wide_mul(count, (uint32_t)zr_powers_of_10[low]);
+	return zr_wide_mul(count, (uint32_t)zr_powers_of_10[u->digits - low]);
 }
 
 unsigned int zr_date_common_len(enum zr_unit unit, uint32_t scale, int64_t *ret_first,
                                 int64_t *ret_last)
 {
 	const struct unit *u = &units[unit];
-	i128 first = FIRST_DAY, last = LAST_DAY + 1;
-	i128 per_day;
+	struct zr_wide first, last;
 
 	*ret_first = 0;
 	*ret_last = -1;
 	if (unit == ZR_GENERIC)
 		return 0;
 	if (!u->per_day) {
-		per_day = unit == ZR_MONTH ? 12 : 1;
-		first = -1970 * per_day;
-		last = 8030 * per_day - 1;
+		int64_t per_year = unit == ZR_MONTH ? 12 : 1;
+
+		first = zr_wide_of(-1970 * per_year);
+		last = zr_wide_of(8030 * per_year - 1);
 	} else {
-		per_day = (i128)u->per_day * (i128)zr_powers_of_10[u->digits];
-		first *= per_day;
-		last = last * per_day - 1;
+		first = days_in(FIRST_DAY, u);
+		last = zr_wide_add(days_in(LAST_DAY + 1, u), -1);
 	}
-	date_bounds(first, last, (uint64_t)scale * (unit == ZR_WEEK ? 7 : 1), ret_first,
-	            ret_last);
+	date_bounds(first, last, unit, scale, ret_first, ret_last);
 	return 4 + u->tail;
 }
 

@@ -143,10 +143,11 @@ static int check_length(struct zr_files *f, const bool *indexed)
 		return -ENOMEM;
 	zr_measure_run(f->measure, a->fill, 0, 1, lens);
 	for (uint32_t i = 0; i < f->nfiles; i++) {
-		unsigned __int128 len = (unsigned __int128)lens[i] * a->nrecords;
+		uint64_t len = zr_mul_most(lens[i], a->nrecords);
 
 		if (indexed[i])
-			len += zr_grid_digits_before(&f->source.grid, a->nrecords);
+			len = zr_add_most(
+				len, zr_grid_digits_before(&f->source.grid, a->nrecords));
 		if (len >= ZR_MAX_FILE)
 			zr_err_set(&f->meta.why, -EOVERFLOW,
 			           "shape: the text of %llu records would be longer than "

@@ -163,22 +163,21 @@ static unsigned int digits_of(uint64_t v)
 
 /* Digits of all integers below n together: those from 10^(d-1) to 10^d - 1 have d each.
  */
-static unsigned __int128 digits_below(uint64_t n)
+static uint64_t digits_below(uint64_t n)
 {
-	unsigned __int128 sum = n > 0; /* the 0 */
-	unsigned __int128 from = 1;
+	uint64_t sum = n > 0; /* the 0 */
+	uint64_t from = 1, to;
 
-	for (unsigned int d = 1; from < n; d++, from *= 10) {
-		unsigned __int128 to = ZR_MIN((unsigned __int128)n, from * 10);
-
-		sum += (to - from) * d;
+	for (unsigned int d = 1; from < n; d++, from = to) {
+		to = from <= n / 10 ? from * 10 : n;
+		sum = zr_add_most(sum, zr_mul_most(to - from, d));
 	}
 	return sum;
 }
 
 uint64_t zr_grid_digits_before(const struct zr_grid *g, uint64_t record)
 {
-	unsigned __int128 sum = 0;
+	uint64_t sum = 0;
 
 	/* Along axis k the index counts 0 to shape - 1, each value for `behind` records,
 	 * over and over. */
@@ -191,11 +190,13 @@ uint64_t zr_grid_digits_before(const struct zr_grid *g, uint64_t record)
 		whole = record / cycle;
 		rest = record % cycle;
 		value = rest / g->behind[k];
-		sum += digits_below(g->shape[k]) * g->behind[k] * whole;
-		sum += digits_below(value) * g->behind[k];
-		sum += (unsigned __int128)(rest % g->behind[k]) * digits_of(value);
+		whole = zr_mul_most(g->behind[k], whole);
+		sum = zr_add_most(sum, zr_mul_most(digits_below(g->shape[k]), whole));
+		sum = zr_add_most(sum, zr_mul_most(digits_below(value), g->behind[k]));
+		sum = zr_add_most(sum,
+		                  zr_mul_most(rest % g->behind[k], digits_of(value)));
 	}
-	return sum < ZR_MAX_FILE ? (uint64_t)sum : ZR_MAX_FILE;
+	return ZR_MIN(sum, ZR_MAX_FILE);
 }
 
 uint64_t zr_grid_digits(const struct zr_grid *g, const uint64_t index[ZR_MAX_DIMS])

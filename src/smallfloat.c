@@ -9,7 +9,7 @@
  */
 #include "smallfloat.h"
 
-__extension__ typedef unsigned __int128 u128;
+#include "wide.h"
 
 #define MAX_DIGITS 5 /* float16: 1 + ceil(11 * log10(2)) */
 
@@ -50,43 +50,38 @@ struct scaled {
 	bool exact;
 };
 
-static u128 pow5(int n)
-{
-	u128 p = 1;
+#define FIVE_13 1220703125U /* 5^13, the highest power with 32 bits */
 
-	for (u128 base = 5; n > 0; n >>= 1, base *= base)
-		if (n & 1)
-			p *= base;
-	return p;
-}
+static const uint32_t five[] = {1,       5,        25,        125,    625,
+                                3125,    15625,    78125,     390625, 1953125,
+                                9765625, 48828125, 244140625, FIVE_13};
 
 /* x * 2^e / 10^q, where x < 2^13 and the result has at most eight digits. */
 static struct scaled scale_wide(uint32_t x, int e, int q)
 {
-	u128 five = pow5(q > 0 ? q : -q), v = x, rest = 0;
+	struct zr_wide v = {0, x};
+	uint64_t rest = 0;
 	int shift = e - q;
+	int n = q > 0 ? 0 : -q; /* of the factors 5 */
 
-	if (q <= 0)
-		v *= five;
+	for (; n > 13; n -= 13)
+		v = zr_wide_mul(v, FIVE_13);
+	v = zr_wide_mul(v, five[n]);
 	if (shift >= 0)
-		v <<= shift;
+		v = zr_wide_shift_left(v, (unsigned int)shift);
 	if (q > 0) {
-		rest = v % five;
-		v /= five;
+		for (n = q; n > 13; n -= 13)
+			rest |= zr_wide_divide_unsigned(&v, FIVE_13);
+		rest |= zr_wide_divide_unsigned(&v, five[n]);
 	}
-	if (shift < 0) {
-		rest |= v & (((u128)1 << -shift) - 1);
-		v >>= -shift;
-	}
-	return (struct scaled){(uint32_t)v, rest == 0};
+	if (shift < 0)
+		v = zr_wide_shift_right(v, (unsigned int)-shift, &rest);
+	return (struct scaled){(uint32_t)v.lo, rest == 0};
 }
 
 /* The same where 64 bits are enough: all of float16, whose q is -13 to 0. */
 static inline struct scaled scale(uint32_t x, int e, int q)
 {
-	static const uint32_t five[] = {1,       5,        25,        125,       625,
-	                                3125,    15625,    78125,     390625,    1953125,
-	                                9765625, 48828125, 244140625, 1220703125};
 	int shift = e - q;
 	uint64_t v;
 

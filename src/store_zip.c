@@ -163,7 +163,7 @@ static int zip_get(struct zr_store *s, const char *key, uint64_t max, struct zr_
 	    (deflated && zr_buf_reserve(&in, (size_t)m->stored + 1) < 0))
 		return zr_store_failed(reterr, key, -ENOMEM);
 
-	r = zr_archive_read(z->archive, m, key, false, 0, m->stored,
+	r = zr_archive_read(z->archive, m, key, false, 0, (size_t)m->stored,
 	                    deflated ? in.data : out.data, reterr);
 	if (r == 0 && deflated)
 		r = zip_inflate(m, key, &in, out.data, reterr);

@@ -85,3 +85,14 @@ static inline ZR_MUST_CHECK bool zr_mul(uint64_t a, uint64_t b, uint64_t *ret)
 {
 	return !__builtin_mul_overflow(a, b, ret);
 }
+
+/* Sums and products that stay at UINT64_MAX where they would be more. */
+static inline uint64_t zr_add_most(uint64_t a, uint64_t b)
+{
+	return __builtin_add_overflow(a, b, &a) ? UINT64_MAX : a;
+}
+
+static inline uint64_t zr_mul_most(uint64_t a, uint64_t b)
+{
+	return __builtin_mul_overflow(a, b, &a) ? UINT64_MAX : a;
+}

@@ -86,12 +86,14 @@ static int walk_check(struct zr_walk *w, struct stretch *s)
  * row may be long. */
 static uint64_t fill_bytes(const struct zr_walk *w, uint64_t n)
 {
-	unsigned __int128 bytes = (unsigned __int128)n * w->t->fill_len;
+	uint64_t bytes = zr_mul_most(n, w->t->fill_len);
 
 	if (w->t->indexed)
-		bytes += zr_grid_digits_before(&w->t->source->grid, w->record + n) -
-		         zr_grid_digits_before(&w->t->source->grid, w->record);
-	return bytes < ZR_MAX_FILE ? (uint64_t)bytes : ZR_MAX_FILE;
+		bytes = zr_add_most(
+			bytes,
+			zr_grid_digits_before(&w->t->source->grid, w->record + n) -
+				zr_grid_digits_before(&w->t->source->grid, w->record));
+	return ZR_MIN(bytes, ZR_MAX_FILE);
 }
 
 /* How many lines of fill values end at or before the target. */

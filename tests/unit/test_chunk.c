@@ -436,7 +436,7 @@ static void more_than_is_usual_is_found_by_many_readers(void)
 static void more_than_any_codec_makes_is_not_read(void)
 {
 	static const uint64_t outer[] = {3, 3};
-	struct fake_object objects[] = {{"a/c/0/0", "", (size_t)1 << 40, 0}};
+	struct fake_object objects[] = {{"a/c/0/0", "", SIZE_MAX / 2, 0}};
 	struct fake_store store = FAKE_STORE(objects);
 	struct zr_cache_stats stats;
 	struct fixture f;

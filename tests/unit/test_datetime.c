@@ -196,7 +196,7 @@ static void every_unit_is_exact_to_the_last_count(void)
 		*end = '\0';
 		CHECK_STR(line, row[i].want);
 		CHECK_INT(zr_date_len(row[i].n, row[i].unit, row[i].scale), end - line);
-		CHECK(end - line <= zr_date_max_len(row[i].unit, row[i].scale));
+		CHECK((size_t)(end - line) <= zr_date_max_len(row[i].unit, row[i].scale));
 	}
 }
 

@@ -7,8 +7,8 @@ set -eu
 build="cmake ninja-build gcc g++ libc6-dev pkg-config fuse3 libfuse3-dev libjansson-dev libzstd-dev
   libblosc-dev libdeflate-dev liblz4-dev liblzma-dev libbz2-dev libzip-dev libxxhash-dev uthash-dev
   libdragonbox-dev"
-test="bats jq ripgrep busybox mawk gawk rsync zip sqlite3 less xxd file zstd xz-utils procps
-  bsdextrautils binutils groff-base perl python3 python3-numpy python3-venv debootstrap git shellcheck clang-format-14"
+test="bats jq ripgrep busybox mawk gawk rsync zip sqlite3 less xxd zstd xz-utils procps
+  bsdextrautils binutils dpkg-dev file groff-base perl python3 python3-numpy python3-venv debootstrap git shellcheck clang-format-14"
 
 case ${1-} in
   build) want=$build ;;

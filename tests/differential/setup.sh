@@ -7,6 +7,8 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/debian.sh
+. "$here/../debian.sh"
 root=${ZARRFS_ORACLE:-/var/tmp/zarrfs-oracle}
 part=$root.part
 machine=$(uname -m)
@@ -22,13 +24,6 @@ say() { echo "oracle: $*"; }
 die() { say "$*" >&2; exit 1; }
 marked() { [ -f "$1" ] && [ "$(cat "$1")" = "$2" ]; }
 is_complete() { marked "$root/.zarrfs-oracle" "$want" && { [ $writers = no ] || marked "$root/.zarrfs-writers" "$want_writers"; }; }
-
-# Removes $1 with what is still mounted below it (debootstrap mounts proc while it works).
-remove() {
-    [ -e "$1" ] || return 0
-    awk -v d="$1/" 'index($5, d) == 1 { print $5 }' /proc/self/mountinfo | sort -r | while read -r m; do umount "$m" || umount -l "$m"; done
-    rm -rf --one-file-system "$1"
-}
 
 if is_complete; then
     say "$root is complete"
@@ -63,10 +58,10 @@ install() {                               # requirements, target folder
 }
 add_writers() {
     say "packages of requirements-writers.txt"
-    remove "$root/opt/site-writers"
+    debian_remove "$root/opt/site-writers"
     find_uv "$root"
     install requirements-writers.txt "$root/opt/site-writers"
-    remove "$root/uv"
+    debian_remove "$root/uv"
     echo "$want_writers" >"$root/.zarrfs-writers"
     say "$root is complete"
 }
@@ -74,22 +69,12 @@ if marked "$root/.zarrfs-oracle" "$want"; then
     add_writers
     exit 0
 fi
-trap 'remove "$part"' EXIT
+trap 'debian_remove "$part"' EXIT
 trap 'exit 1' INT TERM HUP
-remove "$part"
-
-# The mirror is the host's own: the first source of the main archive (not security, not updates).
-# shellcheck disable=SC2016 # apt expands them
-mirror=$(apt-get indextargets --no-release-info --format '$(REPO_URI) $(RELEASE)' 'Identifier: Packages' 'Component: main' 2>/dev/null |
-    awk '$1 ~ /\/debian\/?$/ && $2 !~ /security|updates|backports/ { print $1; exit }')
-if [ -z "$mirror" ]; then
-    mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null |
-        sed -n 's/^\(deb\|URIs:\).*[[:space:]]\(http[^[:space:]]*\/debian\/\{0,1\}\)\([[:space:]].*\)\{0,1\}$/\2/p' | head -n 1)
-fi
-[ -n "$mirror" ] || die "no Debian archive in the apt configuration of this host"
+debian_remove "$part"
 
 say "Debian trixie into $part"
-debootstrap --variant=minbase --include=python3 trixie "$part" "$mirror" >"$root.log" 2>&1 || { tail -n 5 "$root.log" >&2; die "debootstrap failed, see $root.log"; }
+debian_root "$part" trixie --include=python3 || die "no root"
 rm -rf "$part"/var/cache/apt/archives/*.deb "$part"/var/lib/apt/lists/*
 
 find_uv "$part"
@@ -99,7 +84,7 @@ install requirements-v2.txt "$part/opt/site-v2"
 rm -rf "$part/uv"
 echo "$want" >"$part/.zarrfs-oracle"
 
-remove "$root"
+debian_remove "$root"
 mv "$part" "$root"
 trap - EXIT
 if [ "$("$here/run" -c 'import zarr; print(zarr.__version__)')" = 3.4.2 ] && [ "$("$here/run" --v2 -c 'import zarr; print(zarr.__version__)')" = 2.18.7 ]; then
@@ -108,6 +93,6 @@ if [ "$("$here/run" -c 'import zarr; print(zarr.__version__)')" = 3.4.2 ] && [ "
 else
     rm -f "$root/.zarrfs-oracle"
     mv "$root" "$part"
-    remove "$part"
+    debian_remove "$part"
     die "the Python in the root does not run"
 fi

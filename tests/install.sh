@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# install.sh build|test: installs what is missing of the Debian packages that building (or building and testing) needs.
+# install.sh build|test|all: installs what is missing of the Debian packages that building (testing; tests/run.sh --all) needs.
+# With `list` in front: only says what they are.
 # As root, or with sudo; says nothing and does nothing when all are there.
 set -eu
 
@@ -8,17 +9,31 @@ build="cmake ninja-build gcc g++ libc6-dev pkg-config fuse3 libfuse3-dev libjans
   libblosc-dev libdeflate-dev liblz4-dev liblzma-dev libbz2-dev libzip-dev libxxhash-dev uthash-dev
   libdragonbox-dev"
 test="bats jq ripgrep busybox mawk gawk rsync zip sqlite3 less xxd zstd xz-utils procps
-  bsdextrautils binutils dpkg-dev file groff-base perl python3 python3-numpy python3-venv debootstrap git shellcheck clang-format-14"
+  bsdextrautils binutils dpkg-dev file groff-base perl python3 python3-numpy python3-venv debootstrap git shellcheck clang-format-14
+  gfortran gnuplot-nox gnumeric python3-pandas r-base-core"
+all="clang-14 libclang-rt-14-dev octave libreoffice-calc-nogui qemu-user-static gcc-s390x-linux-gnu g++-s390x-linux-gnu"
+
+list=
+if [ "${1-}" = list ]; then
+  list=1
+  shift
+fi
 
 case ${1-} in
   build) want=$build ;;
   test) want="$build $test" ;;
+  all) want="$build $test $all" ;;
   *)
-    echo "usage: install.sh build|test" >&2
+    echo "usage: install.sh [list] build|test|all" >&2
     exit 2
     ;;
 esac
 
+[ -z "$list" ] || {
+  # shellcheck disable=SC2086 # a list
+  echo $want
+  exit 0
+}
 command -v dpkg-query >/dev/null || {
   echo "install.sh: this is no Debian; install by hand what these packages hold: $want" >&2
   exit 1

@@ -10,10 +10,10 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-all=
+all='' packages=test
 case ${1-} in
   '') ;;
-  --all) all=1 ;;
+  --all) all=1 packages=all ;;
   *)
     echo "usage: sh tests/run.sh [--all]" >&2
     exit 2
@@ -29,7 +29,7 @@ quietly() {
   fi
 }
 
-sh tests/install.sh test
+sh tests/install.sh "$packages"
 if [ ! -w /dev/fuse ]; then
   echo "run.sh: /dev/fuse is missing or may not be written to" >&2
   exit 1

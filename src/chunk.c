@@ -6,6 +6,7 @@
 
 #include "log.h"
 #include "request.h"
+#include "tally.h"
 
 /* After so many questions for what is not there, it is cheaper to list what is. */
 #define ABSENT_ENOUGH 1000
@@ -184,8 +185,11 @@ static int load_cell(const struct load *l, struct zr_chunk *cell, struct zr_err 
 {
 	int r = zr_spot_load(l->spot, &l->limit, cell, reterr);
 
-	if (r == 0)
+	if (r == 0) {
 		note_largest(l->spot->src, cell);
+		zr_tally_add(ZR_TALLY_DECODED, 1);
+		zr_tally_add(ZR_TALLY_DECODED_BYTES, cell->data.len + cell->text.len);
+	}
 	return r;
 }
 

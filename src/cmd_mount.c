@@ -26,6 +26,7 @@
 #include "fs.h"
 #include "log.h"
 #include "mount.h"
+#include "report.h"
 #include "store.h"
 
 /* What on_ready needs. */
@@ -85,8 +86,8 @@ static void on_ready(void *arg)
 		fuse_session_exit(s->session);
 }
 
-/* SIGHUP, SIGINT and SIGTERM as a descriptor; without SIGHUP if whoever started us
- * ignores it (nohup). Threads that start later inherit that they are blocked. */
+/* SIGHUP, SIGINT, SIGTERM and SIGUSR1 as a descriptor; without SIGHUP if whoever started
+ * us ignores it (nohup). Threads that start later inherit that they are blocked. */
 static int open_signals(void)
 {
 	struct sigaction hup;
@@ -95,14 +96,37 @@ static int open_signals(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGUSR1);
 	if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN)
 		sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+static void log_report(const struct zr_engine *e)
+{
+	ZR_CLEANUP(zr_buf_done) struct zr_buf line = {0};
+
+	zr_report(e, &line);
+	if (zr_buf_check(&line) == 0)
+		zr_info("%.*s", (int)line.len, (const char *)line.data);
+}
+
+/* Whether a signal that came is one to end by. */
+static bool take_signal(int signals, const struct zr_fs *fs)
+{
+	struct signalfd_siginfo info;
+
+	if (read(signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
+		return false;
+	if (info.ssi_signo != SIGUSR1)
+		return true;
+	log_report(zr_fs_engine(fs));
+	return false;
+}
+
 /* Until the file system is unmounted or a signal comes: 0. */
-static int serve_requests(struct fuse_session *se, int signals)
+static int serve_requests(struct fuse_session *se, int signals, const struct zr_fs *fs)
 {
 	ZR_CLEANUP(fuse_buf_free) struct fuse_buf buf = {0};
 	struct pollfd fds[] = {
@@ -120,7 +144,7 @@ static int serve_requests(struct fuse_session *se, int signals)
 			zr_error("cannot wait for requests: %s", strerror(errno));
 			return -errno;
 		}
-		if (fds[1].revents)
+		if (fds[1].revents && take_signal(signals, fs))
 			break;
 		r = fuse_session_receive_buf(se, &buf);
 		if (r == -EINTR || r == -EAGAIN)
@@ -175,7 +199,7 @@ static int serve(struct server *s, const struct zr_mount *m, struct zr_fs *own_f
 	fuse_set_log_func(log_from_fuse);
 	s->session = se;
 
-	r = serve_requests(se, signals);
+	r = serve_requests(se, signals, fs);
 	zr_fs_free(ZR_TAKE(fs));
 	fuse_session_unmount(se);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

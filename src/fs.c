@@ -21,6 +21,7 @@
 #include "log.h"
 #include "names.h"
 #include "request.h"
+#include "tally.h"
 #include "tree.h"
 
 #define MAX_BACKGROUND 512 /* else 12 slow reads hold back everybody's read-ahead */
@@ -231,6 +232,7 @@ static enum zr_job_result run_read(struct op *op)
 		return op_park(op);
 	if (r < 0)
 		return op_error(op, r);
+	zr_tally_add(ZR_TALLY_ANSWERED, len);
 	if (op_answer(op))
 		fuse_reply_buf(op->req, (const char *)buf, len);
 	return ZR_JOB_DONE;
@@ -341,11 +343,12 @@ static void op_interrupted(fuse_req_t req, void *data)
 	zr_queue_interrupt(op->fs->engine->env.queue, &op->job);
 }
 
-static struct op *op_new(fuse_req_t req, fuse_ino_t ino,
+static struct op *op_new(fuse_req_t req, fuse_ino_t ino, enum zr_tally kind,
                          enum zr_job_result (*run)(struct op *op))
 {
 	struct op *op = calloc(1, sizeof(*op));
 
+	zr_tally_add(kind, 1);
 	if (!op) {
 		fuse_reply_err(req, ENOMEM);
 		return NULL;
@@ -387,7 +390,7 @@ static void op_start(struct op *op, enum lane lane)
 
 static void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	struct op *op = op_new(req, parent, run_lookup);
+	struct op *op = op_new(req, parent, ZR_TALLY_LOOKUP, run_lookup);
 
 	if (!op)
 		return;
@@ -402,7 +405,7 @@ static void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 
 static void fs_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct op *op = op_new(req, ino, run_getattr);
+	struct op *op = op_new(req, ino, ZR_TALLY_GETATTR, run_getattr);
 
 	(void)fi;
 	if (op)
@@ -412,7 +415,7 @@ static void fs_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
                     struct fuse_file_info *fi)
 {
-	struct op *op = op_new(req, ino, run_read);
+	struct op *op = op_new(req, ino, ZR_TALLY_READ, run_read);
 
 	if (!op)
 		return;
@@ -426,7 +429,7 @@ static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 static void start_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
                           bool plus)
 {
-	struct op *op = op_new(req, ino, run_readdir);
+	struct op *op = op_new(req, ino, ZR_TALLY_READDIR, run_readdir);
 
 	if (!op)
 		return;
@@ -554,6 +557,11 @@ int zr_fs_new(struct zr_store *store, const struct zr_opts *opts,
 	fs->tree = fs->engine->tree;
 	*ret = fs;
 	return 0;
+}
+
+const struct zr_engine *zr_fs_engine(const struct zr_fs *fs)
+{
+	return fs->engine;
 }
 
 void zr_fs_free(struct zr_fs *fs)

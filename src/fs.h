@@ -19,6 +19,7 @@
 #include "store.h"
 
 struct fuse_lowlevel_ops;
+struct zr_engine;
 struct zr_fs;
 
 /*
@@ -34,6 +35,9 @@ ZR_MUST_CHECK int zr_fs_new(struct zr_store *store, const struct zr_opts *opts,
 
 /* For fuse_session_new(), with the zr_fs as user data. */
 const struct fuse_lowlevel_ops *zr_fs_ops(void);
+
+/* What it stands on. Borrowed. */
+const struct zr_engine *zr_fs_engine(const struct zr_fs *fs);
 
 /* Stops all work. NULL is allowed. */
 void zr_fs_free(struct zr_fs *fs);

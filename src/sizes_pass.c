@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "sizes_impl.h"
+#include "tally.h"
 
 #define WAKE_MS 20                  /* progress is told to waiters at most this often */
 #define SLICE ((uint64_t)256 << 10) /* bytes of records that are measured at a time */
@@ -218,6 +219,8 @@ static void pass_finish(struct zr_sizes *s)
 			sizes[f] = zr_blocks_total(&s->blocks, f);
 		atomic_store(&s->sizes, sizes);
 	}
+	zr_tally_add(ZR_TALLY_MEASURED,
+	             s->nunits > 0 && !(s->recall && s->recall->state == ZR_RECALL_SURE));
 	s->state = ZR_PASS_DONE;
 	s->unsaved = pass_may_keep(s);
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "log.h"
+#include "tally.h"
 #include "view_impl.h"
 
 /* A place is walked to without the block index when it is at most so far away: what a
@@ -77,6 +78,7 @@ static int walk_begin(struct zr_walk *w, struct zr_ticket *ticket)
 /* Lines from the target on until the buffer is full or the file ends. */
 static int walk_run(struct zr_walk *w, const atomic_bool *cancel)
 {
+	const uint8_t *begin = w->out;
 	int r = 0;
 
 	while (r == 0 && w->out < w->end && w->record < w->last) {
@@ -84,6 +86,7 @@ static int walk_run(struct zr_walk *w, const atomic_bool *cancel)
 			return -EINTR;
 		r = zr_walk_on(w);
 	}
+	zr_tally_add(ZR_TALLY_RENDERED, (uint64_t)(w->out - begin));
 	return r;
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# What zarrfs reads of a store, counted at the store: nothing that it was not asked for, nothing twice.
+# What zarrfs reads of a store, counted at the store, and what it does with it, counted by itself: nothing that it was not
+# asked for, nothing twice.
 # presets: dev tsan
 # limit: 180
 
@@ -127,5 +128,91 @@ done_here() {
   cat "$MNT"/count "$MNT"/records.jsonl >/dev/null
   [[ $(chunk_opens) != *:[!1]* ]]
   [ "$(chunk_opens | wc -w)" = "$(find "$FIXTURES/1d.chunked.struct/store/c" -type f | wc -l)" ]
+  done_here
+}
+
+@test "cat decodes each chunk once, though the size has to be found first; the next field decodes none" {
+  mount_store "$BIG/store"
+  limit 60 cat "$MNT/big/n" | cmp - "$BIG/expect/big/n"
+  counts decoded=3 measured=1
+  limit 60 cat "$MNT/big/x" | cmp - "$BIG/expect/big/x"
+  limit 60 cat "$MNT/big/records.jsonl" | cmp - "$BIG/expect/big/records.jsonl"
+  limit 60 cat "$MNT/.raw/big/n" "$MNT/.csv/big/records.csv" "$MNT/.npy/big/records.npy" >/dev/null
+  counts decoded=3 measured=1
+  unmount
+}
+
+@test "head decodes one chunk and measures nothing" {
+  mount_store "$BIG/store"
+  limit 60 head -n 5 "$MNT/big/records.jsonl" | cmp - <(head -n 5 "$BIG/expect/big/records.jsonl")
+  counts decoded=1 measured=0
+  unmount
+}
+
+@test "names, sizes of binary files and what .zarr holds decode nothing" {
+  mount_store "$BIG/store"
+  ls -R "$MNT" >/dev/null
+  find "$MNT" -name n >/dev/null
+  ls -lR "$MNT/.raw" "$MNT/.npy" "$MNT/.zarr" >/dev/null
+  cat "$MNT/.zarr/big/"* >/dev/null
+  [ "$(stat -c %s "$MNT/.raw/big/n")" = 960000 ]
+  counts decoded=0 measured=0 rendered=0
+  unmount
+}
+
+@test "after a remount sizes decode nothing, and the first read one chunk" {
+  sleep 0.3 # what is newer than the clock of the file system ticks is not kept
+  mount_store "$BIG/store"
+  ls -lR "$MNT" >/dev/null
+  counts decoded=3 measured=1
+  unmount
+  KEEP=1 mount_store "$BIG/store"
+  ls -lR "$MNT" >/dev/null
+  counts decoded=0 measured=0
+  limit 60 tail -c 1000 "$MNT/big/x" | cmp - <(tail -c 1000 "$BIG/expect/big/x")
+  counts decoded=1 measured=0
+  unmount
+}
+
+@test "a reader causes few requests, and what is rendered for it is no more than it gets" {
+  local size
+  size=$(stat -c %s "$BIG/expect/big/n")
+  mount_store "$BIG/store"
+  counters
+  limit 60 stat "$MNT/big/n" >/dev/null
+  [ "$(counter read)" = 0 ]
+  counts rendered=0
+  limit 60 cat "$MNT/big/n" | cmp - "$BIG/expect/big/n"
+  counters
+  [ "$(counter read)" -le $((size / 131072 + 4)) ] # the kernel reads ahead by 128 KiB
+  [ "$(counter rendered)" -le $((size + 131072)) ]
+  [ "$(counter answered)" = "$size" ]
+  [ "$(counter getattr)" -le 4 ]
+  [ "$(counter lookup)" -le 4 ]
+  limit 60 cat "$MNT/big/n" | cmp - "$BIG/expect/big/n" # out of the page cache
+  counts read="$(counter read)" answered="$size"
+  unmount
+}
+
+@test "a listing of a thousand arrays causes as many requests as it has names, and opens no document" {
+  local store=$BATS_TEST_TMPDIR/thousand
+  mkdir "$store"
+  cp "$BIG/store/zarr.json" "$store"
+  for i in $(seq 1000); do
+    mkdir "$store/a$i"
+    ln "$BIG/store/big/zarr.json" "$store/a$i"
+  done
+  slow_store "$store"
+  mount_store "$SLOW"
+  : >"$READS"
+  [ "$(limit 60 ls "$MNT" | wc -l)" = 1000 ]
+  run -1 grep -q 'open .*/a[0-9]' "$READS"
+  counters
+  [ "$(counter readdir)" -le 30 ]
+  [ "$(counter lookup)" -le 4 ]
+  limit 60 ls -l "$MNT" >/dev/null # its directories have no size that must be found
+  run -1 grep -q 'open .*/a[0-9]' "$READS"
+  counters
+  [ "$(counter lookup)" -le 1010 ]
   done_here
 }

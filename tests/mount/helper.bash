@@ -171,6 +171,39 @@ until_true() {
   done
 }
 
+more_counters() { [ "$(grep -c 'counters:' "$LOG")" -gt "$1" ]; }
+
+# counters [DIR]: asks the program at $MNT or DIR for them, for `counter`.
+counters() {
+  local before
+  before=$(grep -c 'counters:' "$LOG" || true)
+  kill -USR1 "${PID[${1:-$MNT}]}"
+  until_true 20 more_counters "$before"
+  COUNTERS=$(grep 'counters:' "$LOG" | tail -n 1)
+}
+
+# counter NAME: one of them.
+counter() {
+  [[ $COUNTERS =~ \ $1=([0-9]+) ]] || {
+    echo "no counter '$1' in: $COUNTERS" >&2
+    return 1
+  }
+  echo "${BASH_REMATCH[1]}"
+}
+
+# counts NAME=NUMBER...: each of them has that number; asks anew.
+counts() {
+  local want got
+  counters
+  for want; do
+    got=$(counter "${want%=*}")
+    [ "$got" = "${want#*=}" ] || {
+      echo "${want%=*} is $got, want ${want#*=}" >&2
+      return 1
+    }
+  done
+}
+
 now_ms() { date +%s%3N; }
 
 # takes_less MS COMMAND...

@@ -204,6 +204,14 @@ counts() {
   done
 }
 
+# wait_for PID...: for children, each of which must end well.
+wait_for() {
+  local pid
+  for pid; do
+    wait "$pid"
+  done
+}
+
 now_ms() { date +%s%3N; }
 
 # takes_less MS COMMAND...

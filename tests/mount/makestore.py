@@ -15,12 +15,14 @@ nothing but Python, and knows only types whose text Python spells by itself; wha
   crowd           one array of 3,000 records in 1,500 chunks
   wide            one array with 40 fields in 8 chunks of 220 kB
   damaged         arrays with one bad chunk each, beside a good one (see damaged() below)
+  bulk            arrays of some 190 MB in chunks of 4 MB: 89 fields, long strings, two fields; no OUT/expect
   huge            10^12 records in one dimension and 2^20 x 2^20, nearly nothing written; no OUT/expect, see huge.py
 """
 import gzip
 import itertools
 import json
 import os
+import random
 import struct
 import sys
 
@@ -233,12 +235,35 @@ def damaged(out):
         f.truncate(100)
 
 
+def bulk(out):
+    """Each array has the same chunk again and again: what it is for is the memory that reading it takes."""
+    rng = random.Random(5)
+
+    def sparse(size, every):
+        data = bytearray(size)
+        data[::every] = rng.randbytes(-(-size // every))
+        return data
+    letters = "".join(rng.choices("abcdefgh ", k=4000 * 250)).encode("utf-32-le")
+    for name, t, count, chunk, data in (
+            ("wide", [(f"f{k:02}", "int64") for k in range(89)], 270000, 5000, sparse(5000 * 89 * 8, 8)),
+            ("long", "U4000", 12000, 250, letters),
+            ("thin", [("n", "int32"), ("word", "U15")], 50 << 16, 1 << 16, sparse(64 << 16, 64))):
+        where = os.path.join(out, "store", name)
+        groups_above(os.path.join(out, "store"), name)
+        describe(where, t, [count], [chunk], {n: "" if u[0] == "U" else 0 for n, u in t} if isinstance(t, list) else "", BYTES)
+        os.makedirs(os.path.join(where, "c"))
+        with open(os.path.join(where, "c", "0"), "wb") as f:
+            f.write(data)
+        for i in range(1, count // chunk):
+            os.link(os.path.join(where, "c", "0"), os.path.join(where, "c", str(i)))
+
+
 def huge(out):
     import huge as arithmetic
     arithmetic.write(os.path.join(out, "store"))
 
 
-RECIPES = {f.__name__: f for f in (many, mixed, big, pair, crowd, wide, damaged, huge)}
+RECIPES = {f.__name__: f for f in (many, mixed, big, pair, crowd, wide, damaged, bulk, huge)}
 
 if __name__ == "__main__":
     if len(sys.argv) < 3 or sys.argv[1] not in RECIPES:

@@ -173,11 +173,11 @@ until_true() {
 
 more_counters() { [ "$(grep -c 'counters:' "$LOG")" -gt "$1" ]; }
 
-# counters [DIR]: asks the program at $MNT or DIR for them, for `counter`.
+# counters: asks the program at $MNT for them, for `counter`.
 counters() {
   local before
   before=$(grep -c 'counters:' "$LOG" || true)
-  kill -USR1 "${PID[${1:-$MNT}]}"
+  kill -USR1 "${PID[$MNT]}"
   until_true 20 more_counters "$before"
   COUNTERS=$(grep 'counters:' "$LOG" | tail -n 1)
 }

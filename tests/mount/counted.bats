@@ -194,25 +194,25 @@ done_here() {
   unmount
 }
 
-@test "a listing of a thousand arrays causes as many requests as it has names, and opens no document" {
-  local store=$BATS_TEST_TMPDIR/thousand
-  mkdir "$store"
+@test "a listing of many arrays causes no more requests than it has names, and opens no document" {
+  local store=$BATS_TEST_TMPDIR/many document
+  document=$(<"$BIG/store/big/zarr.json")
+  mkdir -p "$store"/a{1..400}
   cp "$BIG/store/zarr.json" "$store"
-  for i in $(seq 1000); do
-    mkdir "$store/a$i"
-    ln "$BIG/store/big/zarr.json" "$store/a$i"
+  for i in {1..400}; do
+    echo "$document" >"$store/a$i/zarr.json"
   done
   slow_store "$store"
   mount_store "$SLOW"
   : >"$READS"
-  [ "$(limit 60 ls "$MNT" | wc -l)" = 1000 ]
+  [ "$(limit 60 ls "$MNT" | wc -l)" = 400 ]
   run -1 grep -q 'open .*/a[0-9]' "$READS"
   counters
-  [ "$(counter readdir)" -le 30 ]
+  [ "$(counter readdir)" -le 16 ]
   [ "$(counter lookup)" -le 4 ]
   limit 60 ls -l "$MNT" >/dev/null # its directories have no size that must be found
   run -1 grep -q 'open .*/a[0-9]' "$READS"
   counters
-  [ "$(counter lookup)" -le 1010 ]
+  [ "$(counter lookup)" -le 404 ]
   done_here
 }

@@ -4,14 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
-#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "dead.h"
 
 int zr_background_fork(struct zr_background *ret, struct zr_err *reterr)
 {
@@ -32,34 +31,9 @@ int zr_background_fork(struct zr_background *ret, struct zr_err *reterr)
 		return zr_err_set(reterr, -e, "cannot start a process: %s", strerror(e));
 	}
 	close(fds[child ? 1 : 0]);
-	ret->child = child;
-	ret->fd = fds[child ? 0 : 1];
+	*ret = (struct zr_background){
+		.child = child, .fd = fds[child ? 0 : 1], .null = -1};
 	return 0;
-}
-
-/* Whether there is a mount that nobody serves. statfs() is never answered from what the
- * kernel remembers. */
-static bool background_is_dead(const char *point)
-{
-	struct statfs fs;
-
-	return statfs(point, &fs) < 0 && (errno == ENOTCONN || errno == ECONNABORTED);
-}
-
-/* Takes away the mount of a child that has ended: zr_mount_check() saw no dead one. */
-static void background_clear(const char *point)
-{
-	char *argv[] = {"fusermount3", "-uzq", "--", (char *)point, NULL};
-	extern char **environ;
-	pid_t helper;
-
-	if (!background_is_dead(point))
-		return;
-	if (umount2(point, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
-		return;
-	if (posix_spawnp(&helper, argv[0], NULL, NULL, argv, environ) == 0)
-		while (waitpid(helper, NULL, 0) < 0 && errno == EINTR)
-			;
 }
 
 static int background_ended(pid_t child, const char *point, struct zr_err *reterr)
@@ -71,8 +45,9 @@ static int background_ended(pid_t child, const char *point, struct zr_err *reter
 			return zr_err_set(reterr, -errno,
 			                  "cannot wait for process %d: %s", (int)child,
 			                  strerror(errno));
+	/* zr_mount_check() saw no dead mount: it is the child's. */
 	if (point)
-		background_clear(point);
+		zr_dead_remove(point);
 	if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
 		return -ECHILD;
 	if (WIFEXITED(status))
@@ -95,26 +70,30 @@ int zr_background_wait(struct zr_background *b, const char *point, struct zr_err
 		return background_ended(b->child, point, reterr);
 
 	/* Goes through the kernel to the child and back, so the mount really answers. */
-	if (point && background_is_dead(point))
+	if (point && zr_dead_mount(point))
 		return zr_err_set(reterr, -ENOTCONN,
 		                  "the mount on '%s' has ended already", point);
 	return 0;
 }
 
+void zr_background_prepare(struct zr_background *b)
+{
+	b->null = open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
 int zr_background_ready(struct zr_background *b)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	ssize_t n;
 
 	/* Before the word is given: what ends the parent's terminal or its session must
 	 * not reach us afterwards. */
 	setsid();
-	if (null >= 0) {
-		dup2(null, STDIN_FILENO);
-		dup2(null, STDOUT_FILENO);
-		dup2(null, STDERR_FILENO);
-		if (null > STDERR_FILENO)
-			close(null);
+	if (b->null >= 0) {
+		dup2(b->null, STDIN_FILENO);
+		dup2(b->null, STDOUT_FILENO);
+		dup2(b->null, STDERR_FILENO);
+		if (b->null > STDERR_FILENO)
+			close(b->null);
 	}
 
 	do
@@ -126,26 +105,37 @@ int zr_background_ready(struct zr_background *b)
 	return n < 0 ? (int)n : 0;
 }
 
-void zr_notify_ready(void)
+int zr_notify_open(void)
 {
 	const char *name = getenv("NOTIFY_SOCKET");
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	static const char word[] = "READY=1";
 	size_t len = name ? strlen(name) : 0;
 	int fd;
 
 	if ((len > 0 && name[0] != '/' && name[0] != '@') || len == 0 ||
 	    len > sizeof(addr.sun_path))
-		return;
+		return -1;
 	memcpy(addr.sun_path, name, len);
 	/* A name in the abstract space has a NUL where its text form has '@'. */
 	if (name[0] == '@')
 		addr.sun_path[0] = '\0';
 
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 &&
+	    connect(fd, (struct sockaddr *)&addr,
+	            (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)) < 0) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+void zr_notify_ready(int fd)
+{
+	static const char word[] = "READY=1";
+
 	if (fd < 0)
 		return;
-	sendto(fd, word, sizeof(word) - 1, MSG_NOSIGNAL, (struct sockaddr *)&addr,
-	       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len));
+	send(fd, word, sizeof(word) - 1, MSG_NOSIGNAL);
 	close(fd);
 }

@@ -6,7 +6,7 @@
  * mounts and serves. Until the mount answers the child keeps the terminal: its errors are
  * seen, and ^C ends it.
  *
- * Layer 0. May include err.h and util.h.
+ * Layer 0. May include dead.h, err.h and util.h.
  *
  * Errors: 0 on success, -errno on failure, with one line in reterr where it takes one.
  */
@@ -20,6 +20,7 @@
 struct zr_background {
 	pid_t child; /* 0 in the child */
 	int fd;      /* this side's end of a pipe */
+	int null;    /* /dev/null, or -1 */
 };
 
 /* No other thread may run yet. */
@@ -33,9 +34,14 @@ ZR_MUST_CHECK int zr_background_fork(struct zr_background *ret, struct zr_err *r
 ZR_MUST_CHECK int zr_background_wait(struct zr_background *b, const char *point,
                                      struct zr_err *reterr);
 
+/* In the child: opens what zr_background_ready() needs, while that can be opened. */
+void zr_background_prepare(struct zr_background *b);
+
 /* In the child: the mount answers. Leaves the terminal and tells the parent. -EPIPE when
  * nobody waits any more: the user has changed his mind. SIGPIPE must be ignored. */
 ZR_MUST_CHECK int zr_background_ready(struct zr_background *b);
 
-/* Tells systemd that the service is ready, if it waits for that ($NOTIFY_SOCKET). */
-void zr_notify_ready(void);
+/* The way to systemd, if it waits for a word ($NOTIFY_SOCKET); -1: it does not. */
+int zr_notify_open(void);
+/* Tells it that the service is ready, and closes the way. -1 is allowed. */
+void zr_notify_ready(int fd);

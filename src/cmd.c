@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "engine.h"
+#include "privilege.h"
+#include "store.h"
 #include "visit.h"
 
 int zr_cmd_complain(const struct zr_err *err)
@@ -63,6 +65,17 @@ int zr_cmd_find(struct zr_engine *e, const char *path, struct zr_place *ret,
 		return zr_err_set(reterr, r, "%s: %s", path, strerror(-r));
 	*ret = p;
 	return 0;
+}
+
+int zr_cmd_who(const struct zr_opts *o, struct zr_who *ret, struct zr_err *reterr)
+{
+	ZR_CLEANUP(zr_freep) char *file = NULL;
+	ZR_CLEANUP(zr_freep) char *node = NULL;
+	int r = zr_store_split(o->store, &file, &node);
+
+	if (r < 0)
+		return zr_err_set(reterr, r, "%s: %s", o->store, strerror(-r));
+	return zr_privilege_pick(o->user, file, ret, reterr);
 }
 
 unsigned int zr_cmd_threads(void)

@@ -51,6 +51,10 @@ int zr_cmd_print(const struct zr_buf *text);
 ZR_MUST_CHECK int zr_cmd_find(struct zr_engine *e, const char *path, struct zr_place *ret,
                               struct zr_err *reterr);
 
+/* As whom a mount of opts->store goes on (privilege.h), and so keeps sizes. */
+ZR_MUST_CHECK int zr_cmd_who(const struct zr_opts *o, struct zr_who *ret,
+                             struct zr_err *reterr);
+
 /* How many threads keep the machine busy: one more than there are cores, since now and
  * then one waits for the store. */
 unsigned int zr_cmd_threads(void);

@@ -307,7 +307,14 @@ int zr_cmd_index(const struct zr_opts *o)
 	bool all = true;
 
 	for (size_t i = 0; i <= o->npaths; i++) {
+		struct zr_err err = {0};
+
 		one.store = i == 0 ? o->store : o->paths[i - 1];
+		if (zr_cmd_who(&one, &one.who, &err) < 0) {
+			zr_cmd_complain(&err);
+			all = false;
+			continue;
+		}
 		all &= index_store(&one);
 		if (fflush(stdout) != 0 || ferror(stdout))
 			return zr_cmd_unwritten(-EIO);

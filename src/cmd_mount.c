@@ -6,6 +6,9 @@
  * hands a job to the workers of request.h, which answer from their own threads. So a
  * second reader could only compete with this one.
  *
+ * Between mounting and serving all rights are given up: see privilege.h and sandbox.h for
+ * what stays, keeper.h for who unmounts. What is opened by name is opened before that.
+ *
  * Signals end the loop through a descriptor that is polled together with the kernel's. A
  * handler that sets a flag would miss a signal that comes just before the loop sleeps.
  */
@@ -23,17 +26,24 @@
 #include <unistd.h>
 
 #include "background.h"
+#include "engine.h"
 #include "fs.h"
+#include "index.h"
+#include "keeper.h"
 #include "log.h"
 #include "mount.h"
+#include "privilege.h"
 #include "report.h"
+#include "sandbox.h"
 #include "store.h"
 
-/* What on_ready needs. */
 struct server {
 	const struct zr_opts *opts;
 	struct zr_background background;
+	int notify; /* to systemd, or -1 */
+	int store;  /* O_PATH: what links may lead to; the store's directory */
 	struct fuse_session *session;
+	struct zr_keeper keeper;
 };
 
 static void storep_unref(struct zr_store **s)
@@ -77,7 +87,7 @@ static void on_ready(void *arg)
 	struct server *s = arg;
 
 	if (s->opts->foreground) {
-		zr_notify_ready();
+		zr_notify_ready(s->notify);
 		return;
 	}
 	if (!s->opts->log_file)
@@ -181,6 +191,75 @@ static int mount_session(const struct zr_mount *m, struct zr_fs *fs,
 	return 0;
 }
 
+/* What will be opened later, and what is open by a name that cannot be used any more. */
+static void enter_sandbox(const struct server *s, const struct zr_fs *fs)
+{
+	struct zr_sandbox_place places[4];
+	int proc = open("/proc", O_PATH | O_CLOEXEC); /* asker.h */
+	int self = ZR_SANDBOX_SANITIZED ? open("/proc/self/exe", O_PATH | O_CLOEXEC) : -1;
+	const struct zr_index *index = zr_fs_engine(fs)->env.index;
+	size_t n = 0;
+
+	if (s->store >= 0)
+		places[n++] = (struct zr_sandbox_place){.fd = s->store};
+	if (index)
+		places[n++] = (struct zr_sandbox_place){.fd = zr_index_dir(index),
+		                                        .write = true};
+	if (proc >= 0)
+		places[n++] = (struct zr_sandbox_place){.fd = proc};
+	if (self >= 0) /* the symbols of a report */
+		places[n++] = (struct zr_sandbox_place){.fd = self};
+	zr_sandbox_enter(places, n);
+	if (proc >= 0)
+		close(proc);
+	if (self >= 0)
+		close(self);
+}
+
+/* After this nothing is ours but what is open, and what the sandbox names. */
+static int give_up_rights(struct server *s, const struct zr_mount *m,
+                          const struct zr_fs *fs, struct zr_err *reterr)
+{
+	int r = 0;
+
+	if (!m->is_fd) /* whoever made the mount unmounts it, too */
+		r = zr_keeper_start(m->point, &s->keeper, reterr);
+	if (r < 0)
+		return r;
+	if (s->opts->foreground) {
+		s->notify = zr_notify_open();
+	} else {
+		zr_background_prepare(&s->background);
+		if (!s->opts->log_file)
+			zr_log_open_syslog();
+	}
+	r = zr_privilege_drop(&s->opts->who, reterr);
+	if (r < 0)
+		return r;
+	if (!s->opts->sandbox_off)
+		enter_sandbox(s, fs);
+	return 0;
+}
+
+/*
+ * libfuse would unmount, or have fusermount3 do it, and neither can be any more. But it
+ * leaves that when its descriptor says that the mount has gone already (POLLERR), which a
+ * pipe says that nobody reads: the keeper's, in the place of /dev/fuse.
+ */
+static void end_mount(struct server *s)
+{
+	int fd = fuse_session_fd(s->session);
+	struct pollfd fuse = {.fd = fd};
+	bool gone = poll(&fuse, 1, 0) == 1 && (fuse.revents & POLLERR);
+
+	if (s->keeper.pid) {
+		dup2(s->keeper.fd, fd); /* this ends whoever still waits for an answer */
+		zr_keeper_end(&s->keeper, gone);
+		close(s->keeper.fd);
+	}
+	fuse_session_unmount(s->session);
+}
+
 /* The fs ends before the session: its workers answer through it. */
 static int serve(struct server *s, const struct zr_mount *m, struct zr_fs *own_fs)
 {
@@ -199,34 +278,56 @@ static int serve(struct server *s, const struct zr_mount *m, struct zr_fs *own_f
 	fuse_set_log_func(log_from_fuse);
 	s->session = se;
 
-	r = serve_requests(se, signals, fs);
+	r = give_up_rights(s, m, fs, &err);
+	if (r < 0)
+		zr_cmd_complain(&err);
+	else
+		r = serve_requests(se, signals, fs);
 	zr_fs_free(ZR_TAKE(fs));
-	fuse_session_unmount(se);
+	end_mount(s);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* The store as far as it is opened by name again: the directory, or when links may lead
+ * out of it everything. An archive is open. */
+static int open_place(const struct zr_opts *o)
+{
+	return open(o->follow_symlinks ? "/" : o->store,
+	            O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* All that can be done before there is a mount. */
+static int prepare(struct zr_opts *o, struct server *s, struct zr_fs **ret_fs,
+                   struct zr_mount *ret_mount, struct zr_err *reterr)
+{
+	ZR_CLEANUP(storep_unref) struct zr_store *store = NULL;
+	int r = o->log_file ? zr_log_to_file(o->log_file) : 0;
+
+	if (r < 0)
+		return zr_err_set(reterr, r, "log=%s: %s", o->log_file, strerror(-r));
+	r = zr_store_open(o->store, o->follow_symlinks, &store, reterr);
+	if (r < 0)
+		return r;
+	s->store = open_place(o);
+	r = zr_cmd_who(o, &o->who, reterr);
+	if (r == 0)
+		r = zr_fs_new(store, o, on_ready, s, ret_fs, reterr);
+	return r < 0 ? r : zr_mount_check(o, ret_mount, reterr);
 }
 
 int zr_cmd_mount(const struct zr_opts *o)
 {
-	ZR_CLEANUP(storep_unref) struct zr_store *store = NULL;
+	struct zr_opts own = *o; /* borrows all that it points to */
 	ZR_CLEANUP(fsp_free) struct zr_fs *fs = NULL;
 	ZR_CLEANUP(zr_mount_done) struct zr_mount m = {0};
-	struct server s = {.opts = o, .background.fd = -1};
+	struct server s = {.opts = &own, .background.fd = -1, .notify = -1, .store = -1};
 	struct zr_err err = {0};
 	int r;
 
 	signal(SIGPIPE, SIG_IGN); /* of whoever started us and has gone */
 	if (o->debug)
 		zr_log_set_level(ZR_LOG_DEBUG);
-	if (o->log_file) {
-		r = zr_log_to_file(o->log_file);
-		if (r < 0) {
-			zr_err_set(&err, r, "log=%s: %s", o->log_file, strerror(-r));
-			return zr_cmd_complain(&err);
-		}
-	}
-	if (zr_store_open(o->store, o->follow_symlinks, &store, &err) < 0 ||
-	    zr_fs_new(store, o, on_ready, &s, &fs, &err) < 0 ||
-	    zr_mount_check(o, &m, &err) < 0)
+	if (prepare(&own, &s, &fs, &m, &err) < 0)
 		return zr_cmd_complain(&err);
 
 	if (!o->foreground) {

@@ -40,8 +40,8 @@ void zr_engine_use_index(struct zr_engine *e, const struct zr_opts *opts)
 {
 	struct zr_err err = {0};
 
-	if (!opts->index_off &&
-	    zr_index_open(opts->index_dir, opts->store, &e->env.index, &err) < 0)
+	if (!opts->index_off && zr_index_open(opts->index_dir, &opts->who, opts->store,
+	                                      &e->env.index, &err) < 0)
 		zr_warning("sizes are not kept for the next mount: %s", err.text);
 }
 
@@ -49,7 +49,8 @@ int zr_engine_need_index(struct zr_engine *e, const struct zr_opts *opts,
                          struct zr_err *reterr)
 {
 	struct zr_err err = {0};
-	int r = zr_index_open(opts->index_dir, opts->store, &e->env.index, &err);
+	int r = zr_index_open(opts->index_dir, &opts->who, opts->store, &e->env.index,
+	                      &err);
 
 	if (r == 0)
 		r = zr_index_writable(e->env.index, &err);

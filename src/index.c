@@ -61,8 +61,8 @@ static int identify(struct zr_index *x, const char *store)
 	return zr_buf_check(&x->store);
 }
 
-int zr_index_open(const char *dir, const char *store, struct zr_index **ret,
-                  struct zr_err *reterr)
+int zr_index_open(const char *dir, const struct zr_who *who, const char *store,
+                  struct zr_index **ret, struct zr_err *reterr)
 {
 	ZR_CLEANUP(zr_freep) char *place = dir ? strdup(dir) : NULL;
 	struct zr_index *x = calloc(1, sizeof(*x));
@@ -71,12 +71,12 @@ int zr_index_open(const char *dir, const char *store, struct zr_index **ret,
 	if (r < 0)
 		zr_err_set(reterr, r, "'%s': %s", store, strerror(-r));
 	if (r == 0 && !dir) {
-		r = zr_stash_place("zarrfs", &place);
+		r = zr_stash_place("zarrfs", who, &place);
 		if (r == -ENOENT)
 			zr_err_set(reterr, r, "HOME is not set");
 	}
 	if (r == 0)
-		r = zr_stash_open(place, ZR_INDEX_BYTES, ZR_INDEX_FILES, &x->stash,
+		r = zr_stash_open(place, who, ZR_INDEX_BYTES, ZR_INDEX_FILES, &x->stash,
 		                  reterr);
 	if (r < 0) {
 		zr_index_free(x);
@@ -92,6 +92,11 @@ int zr_index_writable(const struct zr_index *x, struct zr_err *reterr)
 	int r = zr_stash_writable(x->stash);
 
 	return r < 0 ? zr_err_set(reterr, r, "'%s': %s", x->place, strerror(-r)) : 0;
+}
+
+int zr_index_dir(const struct zr_index *x)
+{
+	return zr_stash_dir(x->stash);
 }
 
 void zr_index_free(struct zr_index *x)

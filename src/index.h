@@ -35,6 +35,7 @@
 #include "blocks.h"
 #include "buf.h"
 #include "err.h"
+#include "privilege.h"
 #include "render.h"
 #include "stamp.h"
 #include "stash.h"
@@ -48,11 +49,14 @@
 struct zr_index;
 
 /*
- * dir: NULL for the usual place. store: path of what is mounted. On failure one line; the
- * mount goes on without.
+ * dir: NULL for the usual place. who: as whom we are or shall be. store: path of what is
+ * mounted. On failure one line; the mount goes on without.
  */
-ZR_MUST_CHECK int zr_index_open(const char *dir, const char *store, struct zr_index **ret,
+ZR_MUST_CHECK int zr_index_open(const char *dir, const struct zr_who *who,
+                                const char *store, struct zr_index **ret,
                                 struct zr_err *reterr);
+/* The descriptor of its directory, for the sandbox. */
+int zr_index_dir(const struct zr_index *x);
 void zr_index_free(struct zr_index *x); /* NULL is allowed */
 
 /* Whether anything can be kept; one line if not. A disk may still be full. */

@@ -47,9 +47,14 @@ int zr_log_to_file(const char *path)
 	return 0;
 }
 
+void zr_log_open_syslog(void)
+{
+	openlog("zarrfs", LOG_PID | LOG_NDELAY, LOG_DAEMON);
+	tzset();
+}
+
 void zr_log_to_syslog(void)
 {
-	openlog("zarrfs", LOG_PID, LOG_DAEMON);
 	log_switch(TO_SYSLOG, -1);
 }
 

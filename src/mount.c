@@ -11,7 +11,11 @@
 #include <unistd.h>
 
 #include "buf.h"
+#include "dead.h"
+#include "log.h"
 #include "store.h"
+
+#define DEAD_MOUNTS 4 /* on one another, at most */
 
 /* libfuse takes "/dev/fd/N" for a mount that is made already: mount.fuse3 does that for
  * its option drop_privileges. */
@@ -32,6 +36,46 @@ static bool mount_is_within(const char *path, const char *dir)
 	if (strcmp(dir, "/") == 0)
 		return true;
 	return strncmp(path, dir, len) == 0 && (path[len] == '\0' || path[len] == '/');
+}
+
+/* The absolute name of a dead mount, which realpath() cannot enter. NULL: no memory, or a
+ * name like "." that is known only from inside. */
+static char *mount_dead_name(const char *point)
+{
+	ZR_CLEANUP(zr_freep) char *own = strdup(point);
+	ZR_CLEANUP(zr_freep) char *above = NULL;
+	const char *name;
+	char *slash, *ret;
+
+	for (size_t n = own ? strlen(own) : 0; n > 1 && own[n - 1] == '/'; n--)
+		own[n - 1] = '\0';
+	slash = own ? strrchr(own, '/') : NULL;
+	name = slash ? slash + 1 : own;
+	if (!own || !*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return NULL;
+	if (slash)
+		*slash = '\0';
+	above = realpath(!slash ? "." : slash == own ? "/" : own, NULL);
+	if (!above ||
+	    asprintf(&ret, "%s/%s", strcmp(above, "/") == 0 ? "" : above, name) < 0)
+		return NULL;
+	return ret;
+}
+
+/* A daemon of ours that was killed together with its keeper leaves a dead mount; there
+ * may be some on one another. That of any other file system is its own user's business.
+ */
+static void mount_clear_point(const char *point)
+{
+	ZR_CLEANUP(zr_freep)
+	char *name = zr_dead_mount(point) ? mount_dead_name(point) : NULL;
+
+	if (!name || !zr_dead_is_type(name, "fuse.zarrfs"))
+		return;
+	for (int i = 0; i < DEAD_MOUNTS && zr_dead_is_type(name, "fuse.zarrfs"); i++)
+		zr_dead_remove(name);
+	if (!zr_dead_mount(name))
+		zr_info("removed a dead mount of zarrfs from '%s'", name);
 }
 
 static int mount_check_point(const char *point, struct zr_err *reterr)
@@ -119,6 +163,7 @@ int zr_mount_check(const struct zr_opts *o, struct zr_mount *ret, struct zr_err 
 	if (m.is_fd) {
 		m.point = strdup(o->mountpoint);
 	} else {
+		mount_clear_point(o->mountpoint);
 		r = mount_check_point(o->mountpoint, reterr);
 		if (r == 0)
 			r = mount_absolute(o->mountpoint, &m.point, reterr);

@@ -2,8 +2,8 @@
 /*
  * mount.h - what a mount needs, and why it failed
  *
- * Nothing here mounts (main.c does, through libfuse). This module looks beforehand at
- * what the mount will need, and makes one clear line of what was said when it failed.
+ * Nothing here mounts (cmd_mount.c does, through libfuse). This module looks beforehand
+ * at what the mount will need, and makes one clear line of what was said when it failed.
  *
  * Layer 5. May include opts.h and layer 0. No FUSE header here.
  *
@@ -25,10 +25,11 @@ struct zr_mount {
 /*
  * Look whether STORE can be mounted at MOUNTPOINT, and make both absolute.
  *
- * Refused: a mount point that is missing, no directory, a dead mount, or inside of the
- * store (the store would then show itself, without end). A store inside of the mount
- * point (or equal to it) is only hidden by the mount: it was opened before, and is read
- * beneath it, unless links may lead back in through a path (follow_symlinks).
+ * A dead mount of ours at MOUNTPOINT is taken away. Refused: a mount point that is
+ * missing, no directory, another dead mount, or inside of the store (the store would then
+ * show itself, without end). A store inside of the mount point (or equal to it) is only
+ * hidden by the mount: it was opened before, and is read beneath it, unless links may
+ * lead back in through a path (follow_symlinks).
  */
 ZR_MUST_CHECK int zr_mount_check(const struct zr_opts *o, struct zr_mount *ret,
                                  struct zr_err *reterr);

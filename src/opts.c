@@ -89,8 +89,6 @@ static const struct opt opts_table[] = {
          0},
 
 	{.help = "The mount:"},
-	{"auto_unmount", NULL, zr_opts_set_fuse, 0, 0,
-         "unmount also when zarrfs is killed or crashes", 0},
 	{"fsname", "NAME", zr_opts_set_fuse, 0, 0,
          "what df and mount call it (default: STORE's path)", 0},
 	{"log", "FILE", zr_opts_set_string, AT(o.log_file), 0,
@@ -98,20 +96,30 @@ static const struct opt opts_table[] = {
          "else syslog)",
          0},
 	{"noexec", NULL, zr_opts_set_fuse, 0, 0, "refuse to run files as programs", 0},
+	{"sandbox", "on|off", zr_opts_set_word, AT(sandbox), 0,
+         "let the daemon do nothing but serve this store (the\n"
+         "default, as far as the kernel can do that), or do\n"
+         "without",
+         0},
+	{"user", "NAME", zr_opts_set_string, AT(o.user), 0,
+         "if root mounts: as whom the daemon goes on, and so\n"
+         "who keeps sizes (default: the owner of STORE)",
+         FOR(INDEX)},
 };
 
 /* What mount(8) and /etc/fstab add or what holds anyway: the mount is read-only, nosuid
- * and nodev whatever is asked for. mount(8) passes "rw" whenever "ro" was not given. */
+ * and nodev whatever is asked for, and goes with the daemon. mount(8) passes "rw"
+ * whenever "ro" was not given. */
 static const char *const opts_ignored[] = {
 	"ro",          "rw",       "dev",     "nodev",    "suid",       "nosuid",
 	"exec",        "atime",    "noatime", "diratime", "nodiratime", "relatime",
 	"strictatime", "lazytime", "sync",    "async",    "dirsync",    "auto",
 	"noauto",      "user",     "nouser",  "users",    "owner",      "group",
-	"_netdev",     "nofail",   "silent",  "defaults", "nonempty",
+	"_netdev",     "nofail",   "silent",  "defaults", "nonempty",   "auto_unmount",
 };
 
 static const char *const opts_ignored_prefixes[] = {
-	"x-", "X-", "comment=", "user=", "uhelper=", "helper=", "subtype=",
+	"x-", "X-", "comment=", "uhelper=", "helper=", "subtype=",
 };
 
 const struct opt *zr_opts_nth(size_t i)
@@ -382,6 +390,7 @@ int zr_opts_parse(int argc, char **argv, struct zr_opts *ret, struct zr_err *ret
 	struct parser p = {.o = {.action = verb,
 	                         .uid = getuid(),
 	                         .gid = getgid(),
+	                         .who = {geteuid(), getegid()},
 	                         .cache_bytes = CACHE_DEFAULT,
 	                         .size_wait = SIZE_WAIT_DEFAULT,
 	                         .rows.last = INT64_MAX}};
@@ -402,6 +411,7 @@ int zr_opts_parse(int argc, char **argv, struct zr_opts *ret, struct zr_err *ret
 	p.o.missing_is_error = p.missing;
 	p.o.render.fixed_text = p.text;
 	p.o.index_off = p.index;
+	p.o.sandbox_off = p.sandbox;
 	opts_set_trees(&p);
 	p.o.render.nonfinite = p.nonfinite ? ZR_NONFINITE_STRING : ZR_NONFINITE_NULL;
 	p.o.fuse_opts = (char *)ZR_TAKE(p.fuse.data);
@@ -429,6 +439,7 @@ void zr_opts_done(struct zr_opts *o)
 		free(o->paths[i]);
 	free(o->paths);
 	free(o->log_file);
+	free(o->user);
 	free(o->index_dir);
 	free(o->fuse_opts);
 	*o = (struct zr_opts){0};

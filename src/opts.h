@@ -13,6 +13,7 @@
 #include "buf.h"
 #include "err.h"
 #include "files.h"
+#include "privilege.h"
 #include "util.h"
 
 /* The verbs, mounting first; then what is no verb. */
@@ -55,6 +56,9 @@ struct zr_opts {
 	uint64_t cache_bytes;   /* cache=SIZE, 256 MiB by default, at least 1 MiB */
 	unsigned int size_wait; /* seconds, 30 by default; 0: never wait */
 	char *log_file;         /* log=FILE */
+	char *user;             /* user=NAME; NULL: see privilege.h */
+	struct zr_who who;      /* ourselves; for whoever is to go on as another */
+	bool sandbox_off;       /* sandbox=off */
 	bool index_off;         /* index=off */
 	char *index_dir;        /* index_dir=DIR; NULL: the usual place */
 	enum zr_tree_form view; /* view=FORM: what the mount's root is; text by default */
@@ -62,7 +66,7 @@ struct zr_opts {
 	                         * zr_tree_form; all others by default, none with view= */
 	struct zr_render_opts render;
 	/* For libfuse: "-o" arguments that the user gave for the mount itself
-	 * (allow_other, auto_unmount, fsname, ...), joined by commas, values escaped; may
+	 * (allow_other, fsname, ...), joined by commas, values escaped; may
 	 * be empty. What always holds (ro, nosuid, nodev, subtype) is added by mount.h.
 	 */
 	char *fuse_opts;

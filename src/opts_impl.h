@@ -17,8 +17,9 @@ struct parser {
 	struct zr_opts o;
 	struct zr_buf fuse; /* becomes o.fuse_opts */
 	bool allow_other, allow_root;
-	uint32_t missing, nonfinite, text, view, index; /* which of their words */
-	bool has_views;                                 /* o.views was given */
+	uint32_t missing, nonfinite, text, view, index,
+		sandbox; /* which of their words */
+	bool has_views;  /* o.views was given */
 	unsigned int operands;
 	size_t paths_cap;
 };

@@ -24,6 +24,7 @@
 
 struct zr_stash {
 	int dir;
+	uid_t owner;
 	uint64_t max_bytes;
 	size_t max_files;
 
@@ -42,7 +43,7 @@ static void stash_closep(int *fd)
 /* --- the directory --------------------------------------------------------------------
  */
 
-int zr_stash_place(const char *name, char **ret)
+int zr_stash_place(const char *name, const struct zr_who *who, char **ret)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	char *place;
@@ -56,6 +57,12 @@ int zr_stash_place(const char *name, char **ret)
 		n = asprintf(&place, "%s/.cache/%s", home, name);
 	else
 		return -ENOENT;
+	if (n >= 0 && who->uid != geteuid()) {
+		char *above = place;
+
+		n = asprintf(&place, "%s/%u", above, (unsigned int)who->uid);
+		free(above);
+	}
 	if (n < 0)
 		return -ENOMEM;
 	*ret = place;
@@ -78,7 +85,39 @@ static int stash_make(char *path)
 	return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : -errno;
 }
 
-static int stash_open_dir(const char *path, int *ret, struct zr_err *reterr)
+/* A directory that root makes for somebody else. It is given away only where nobody could
+ * have put another in its place. */
+static int stash_make_for(char *path, const struct zr_who *who)
+{
+	ZR_CLEANUP(stash_closep) int above = -1;
+	char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	struct stat st;
+	int r = 0;
+
+	if (access(path, F_OK) == 0)
+		return 0;
+	if (slash && slash > path) {
+		*slash = '\0';
+		r = stash_make(path);
+		if (r == 0)
+			above = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		*slash = '/';
+	} else {
+		above = open(slash ? "/" : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	if (r < 0 || above < 0 || fstat(above, &st) < 0)
+		return r < 0 ? r : -errno;
+	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
+		return -ENOENT;
+	if (mkdirat(above, name, 0700) < 0)
+		return errno == EEXIST ? 0 : -errno;
+	return fchownat(above, name, who->uid, who->gid, AT_SYMLINK_NOFOLLOW) < 0 ? -errno
+	                                                                          : 0;
+}
+
+static int stash_open_dir(const char *path, const struct zr_who *who, int *ret,
+                          struct zr_err *reterr)
 {
 	ZR_CLEANUP(zr_freep) char *own = strdup(path);
 	ZR_CLEANUP(stash_closep) int fd = -1;
@@ -90,15 +129,16 @@ static int stash_open_dir(const char *path, int *ret, struct zr_err *reterr)
 	/* With a slash at its end a symbolic link would be followed. */
 	for (size_t n = strlen(own); n > 1 && own[n - 1] == '/'; n--)
 		own[n - 1] = '\0';
-	r = stash_make(own);
+	r = who->uid == geteuid() ? stash_make(own) : stash_make_for(own, who);
 	if (r == 0) {
 		fd = open(own, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		r = fd >= 0 && fstat(fd, &st) == 0 ? 0 : -errno;
 	}
 	if (r < 0)
 		return zr_err_set(reterr, r, "'%s': %s", path, strerror(-r));
-	if (st.st_uid != geteuid())
-		return zr_err_set(reterr, -EPERM, "'%s' belongs to another user", path);
+	if (st.st_uid != who->uid)
+		return zr_err_set(reterr, -EPERM, "'%s' does not belong to user %u", path,
+		                  (unsigned int)who->uid);
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
 		return zr_err_set(reterr, -EPERM, "'%s' can be written to by others",
 		                  path);
@@ -107,24 +147,30 @@ static int stash_open_dir(const char *path, int *ret, struct zr_err *reterr)
 	return 0;
 }
 
-int zr_stash_open(const char *path, uint64_t bytes, size_t files, struct zr_stash **ret,
-                  struct zr_err *reterr)
+int zr_stash_open(const char *path, const struct zr_who *who, uint64_t bytes,
+                  size_t files, struct zr_stash **ret, struct zr_err *reterr)
 {
 	struct zr_stash *s = calloc(1, sizeof(*s));
 	int r;
 
 	if (!s)
 		return zr_err_set(reterr, -ENOMEM, "out of memory");
-	r = stash_open_dir(path, &s->dir, reterr);
+	r = stash_open_dir(path, who, &s->dir, reterr);
 	if (r < 0) {
 		free(s);
 		return r;
 	}
+	s->owner = who->uid;
 	s->max_bytes = bytes;
 	s->max_files = files;
 	pthread_mutex_init(&s->lock, NULL);
 	*ret = s;
 	return 0;
+}
+
+int zr_stash_dir(const struct zr_stash *s)
+{
+	return s->dir;
 }
 
 void zr_stash_free(struct zr_stash *s)
@@ -284,7 +330,7 @@ int zr_stash_read(const struct zr_stash *s, const char *name, size_t max,
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return errno == ELOOP || errno == ENXIO ? -EPERM : -errno;
-	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+	if (!S_ISREG(st.st_mode) || st.st_uid != s->owner ||
 	    (st.st_mode & (S_IWGRP | S_IWOTH)))
 		return -EPERM;
 	max = (size_t)ZR_MIN((uint64_t)max, (uint64_t)st.st_size);
@@ -334,7 +380,10 @@ int zr_stash_write(struct zr_stash *s, const char *name, const void *data, size_
 	            0600);
 	if (fd < 0)
 		return -errno;
-	r = write_all(fd, data, len);
+	/* Root writes for another user when it measures beforehand. */
+	r = s->owner != geteuid() && fchown(fd, s->owner, (gid_t)-1) < 0 ? -errno : 0;
+	if (r == 0)
+		r = write_all(fd, data, len);
 	if (close(fd) < 0 && r == 0)
 		r = -errno;
 	/* No fsync(): a file that a crash leaves half written is told by its checksum. */

@@ -16,6 +16,7 @@
 
 #include "buf.h"
 #include "err.h"
+#include "privilege.h"
 #include "util.h"
 
 #define ZR_STASH_NAME 32
@@ -23,20 +24,26 @@
 struct zr_stash;
 
 /*
- * Opens a directory; makes it (and the one above it) if it is not there, for us alone.
- * Refused, with one line: one that is not ours, that others may write to, or that is
- * reached by a symbolic link. bytes, files: how much it may hold.
+ * Opens a directory for `who`, as whom we are or shall be; makes it (and the one above
+ * it) if it is not there, for him alone. Refused, with one line: one that is not his,
+ * that others may write to, or that is reached by a symbolic link. bytes, files: how much
+ * it may hold.
  */
-ZR_MUST_CHECK int zr_stash_open(const char *path, uint64_t bytes, size_t files,
-                                struct zr_stash **ret, struct zr_err *reterr);
+ZR_MUST_CHECK int zr_stash_open(const char *path, const struct zr_who *who,
+                                uint64_t bytes, size_t files, struct zr_stash **ret,
+                                struct zr_err *reterr);
+/* Its descriptor, for the sandbox. */
+int zr_stash_dir(const struct zr_stash *s);
 void zr_stash_free(struct zr_stash *s); /* NULL is allowed */
 
 /* 0, if files can be written to it. */
 ZR_MUST_CHECK int zr_stash_writable(const struct zr_stash *s);
 
 /* Where programs keep such files: `name` in $XDG_CACHE_HOME, else for root in /var/cache,
- * for others in ~/.cache. -ENOENT: there is no such place; -ENOMEM. */
-ZR_MUST_CHECK int zr_stash_place(const char *name, char **ret);
+ * for others in ~/.cache. If `who` is another, a directory in that, called by his number:
+ * users do not share one, since what each finds there he takes for his own. -ENOENT:
+ * there is no such place; -ENOMEM. */
+ZR_MUST_CHECK int zr_stash_place(const char *name, const struct zr_who *who, char **ret);
 
 /*
  * The first bytes of a file, at most `max`; *ret_size: how many it has. *ret must be

@@ -7,7 +7,7 @@ set -eu
 
 build="cmake ninja-build gcc g++ libc6-dev pkg-config fuse3 libfuse3-dev libjansson-dev libzstd-dev
   libblosc-dev libdeflate-dev liblz4-dev liblzma-dev libbz2-dev libzip-dev libxxhash-dev uthash-dev
-  libdragonbox-dev"
+  libdragonbox-dev libseccomp-dev"
 test="bats jq ripgrep busybox mawk gawk rsync zip sqlite3 less xxd zstd xz-utils procps
   bsdextrautils binutils dpkg-dev file groff-base perl python3 python3-numpy python3-venv debootstrap git shellcheck clang-format-14
   gfortran gnuplot-nox gnumeric python3-pandas r-base-core"

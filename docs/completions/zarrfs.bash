@@ -29,10 +29,11 @@ mount|-o umask=|022 027 077
 mount|-o allow_other|
 mount|-o allow_root|
 mount|-o default_permissions|
-mount|-o auto_unmount|
 mount|-o fsname=|
 mount|-o log=|
 mount|-o noexec|
+mount|-o sandbox=|on off
+mount index|-o user=|
 '
 
 # The last of a list behind -o. What is replied begins behind the last "=", where bash has cut the word.

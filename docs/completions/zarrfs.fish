@@ -28,10 +28,11 @@ set -g __zarrfs_table \
     'mount|-o allow_other||let other users in' \
     'mount|-o allow_root||let root in' \
     'mount|-o default_permissions||let the kernel enforce permissions' \
-    'mount|-o auto_unmount||unmount also after a crash' \
     'mount|-o fsname=||what df and mount call it' \
     'mount|-o log=||append the log to a file' \
-    'mount|-o noexec||refuse to run files as programs'
+    'mount|-o noexec||refuse to run files as programs' \
+    'mount|-o sandbox=|on off|what the daemon may do' \
+    'mount index|-o user=||as whom the daemon goes on'
 
 # The verb of the command line; `mount` if there is none.
 function __zarrfs_verb

@@ -14,6 +14,8 @@
 #include "fuzz.h"
 #include "index.h"
 
+#define US (&(struct zr_who){geteuid(), getegid()})
+
 #define FILES 3
 #define HEAD (72 + 8 * FILES + 8)
 #define RECORDS 100
@@ -56,7 +58,7 @@ static const char *open_index(struct zr_index_id *ret)
 
 		snprintf(dir, sizeof(dir), "%s/zarrfs.fuzz.XXXXXX", top);
 		CHECK(mkdtemp(dir));
-		CHECK_INT(zr_index_open(dir, "/", &x, &err), 0);
+		CHECK_INT(zr_index_open(dir, US, "/", &x, &err), 0);
 	}
 	zr_index_id(x, &of, ret);
 	CHECK(ret->index);

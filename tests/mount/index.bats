@@ -356,7 +356,7 @@ kept() {
   sizes_are "$BIG/expect" big
   unmount
   kept 0
-  grep -q "$INDEX.*another user" "$LOG"
+  grep -q "$INDEX.*does not belong" "$LOG"
   mv "$INDEX" "$INDEX.real"
   chown 0:0 "$INDEX.real"
   ln -s zarrfs.real "$INDEX"

@@ -40,7 +40,7 @@ BEGIN {
   # What is no library: ISO C, POSIX, Linux, C++.
   split("assert ctype errno float inttypes iso646 limits locale math stdarg stdatomic stdbool stddef stdint stdio " \
         "stdlib string strings time " \
-        "dirent fcntl fnmatch getopt grp poll pthread pwd sched semaphore signal spawn syslog termios unistd " \
+        "dirent fcntl fnmatch getopt grp mntent poll pthread pwd sched semaphore signal spawn syslog termios unistd " \
         "cpuid immintrin nmmintrin x86intrin endian byteswap malloc", names, " ")
   for (i in names)
     plain[names[i] ".h"] = 1

@@ -68,8 +68,11 @@ static void ready_child_has_left_the_terminal(void)
 	CHECK_INT(zr_background_fork(&b, &err), 0);
 	if (b.child == 0) {
 		struct stat null, st;
-		bool good = zr_background_ready(&b) == 0 && getsid(0) == getpid() &&
-		            stat("/dev/null", &null) == 0;
+		bool good;
+
+		zr_background_prepare(&b);
+		good = zr_background_ready(&b) == 0 && getsid(0) == getpid() &&
+		       stat("/dev/null", &null) == 0;
 
 		for (int fd = 0; fd < 3; fd++)
 			good = good && fstat(fd, &st) == 0 && st.st_rdev == null.st_rdev;
@@ -122,7 +125,7 @@ static void notify_through(const char *name, bool abstract)
 	             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name))),
 		0);
 	CHECK_INT(setenv("NOTIFY_SOCKET", name, 1), 0);
-	zr_notify_ready();
+	zr_notify_ready(zr_notify_open());
 	CHECK_INT(recv(fd, got, sizeof(got), 0), 7);
 	CHECK_STR(got, "READY=1");
 	close(fd);
@@ -147,15 +150,15 @@ static void nonsense_instead_of_a_socket_is_no_harm(void)
 	longer[0] = '/';
 	longer[sizeof(longer) - 1] = '\0';
 	CHECK_INT(setenv("NOTIFY_SOCKET", longer, 1), 0);
-	zr_notify_ready();
+	zr_notify_ready(zr_notify_open());
 	CHECK_INT(setenv("NOTIFY_SOCKET", "relative", 1), 0);
-	zr_notify_ready();
+	zr_notify_ready(zr_notify_open());
 	CHECK_INT(setenv("NOTIFY_SOCKET", "/nonexistent", 1), 0);
-	zr_notify_ready();
+	zr_notify_ready(zr_notify_open());
 	CHECK_INT(setenv("NOTIFY_SOCKET", "", 1), 0);
-	zr_notify_ready();
+	zr_notify_ready(zr_notify_open());
 	CHECK_INT(unsetenv("NOTIFY_SOCKET"), 0);
-	zr_notify_ready();
+	zr_notify_ready(zr_notify_open());
 }
 
 int main(void)

@@ -9,6 +9,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#define US (&(struct zr_who){geteuid(), getegid()})
+
 #define FILES 3
 #define ROWS 5
 
@@ -61,7 +63,7 @@ static struct zr_index *open_index(void)
 	struct zr_index *x = NULL;
 	struct zr_err err = {0};
 
-	CHECK_INT(zr_index_open(dir, store, &x, &err), 0);
+	CHECK_INT(zr_index_open(dir, US, store, &x, &err), 0);
 	return x;
 }
 

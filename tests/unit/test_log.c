@@ -154,6 +154,7 @@ static void stderr_is_the_first_place(void)
 static void syslog_takes_over(void)
 {
 	start();
+	zr_log_open_syslog();
 	zr_log_to_syslog();
 	zr_debug("not for syslog either");
 	zr_info("test of zarrfs: %s", "a line");

@@ -114,9 +114,10 @@ static void every_option_is_taken(void)
 	parse_ok("-d|a|b|-o|missing=error,nonfinite=string,follow_symlinks,cache=2G,"
 	         "size_wait=0,uid=1000,gid=4294967294,umask=027,allow_other,"
 	         "default_permissions,auto_unmount,fsname=x,log=/tmp/l,noexec,"
-	         "text=fixed,index=off,index_dir=/i",
+	         "text=fixed,index=off,index_dir=/i,user=root,sandbox=off",
 	         &o);
-	CHECK(o.index_off);
+	CHECK(o.index_off && o.sandbox_off);
+	CHECK_STR(o.user, "root");
 	CHECK_STR(o.index_dir, "/i");
 	CHECK(o.debug && o.foreground && o.missing_is_error && o.follow_symlinks);
 	CHECK_INT(o.render.nonfinite, ZR_NONFINITE_STRING);
@@ -128,8 +129,7 @@ static void every_option_is_taken(void)
 	CHECK_INT(o.umask, 027);
 	CHECK(o.default_permissions);
 	CHECK_STR(o.log_file, "/tmp/l");
-	CHECK_STR(o.fuse_opts,
-	          "allow_other,default_permissions,auto_unmount,fsname=x,noexec");
+	CHECK_STR(o.fuse_opts, "allow_other,default_permissions,fsname=x,noexec");
 }
 
 static void last_of_equals_wins(void)

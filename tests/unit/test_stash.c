@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define US (&(struct zr_who){geteuid(), getegid()})
+
 #define A "0123456789abcdef0123456789abcdef"
 #define B "ffffffffffffffffffffffffffffffff"
 
@@ -34,7 +36,7 @@ static struct zr_stash *stash_of(uint64_t bytes, size_t files)
 	struct zr_err err = {0};
 	struct zr_stash *s;
 
-	CHECK_INT(zr_stash_open(path, bytes, files, &s, &err), 0);
+	CHECK_INT(zr_stash_open(path, US, bytes, files, &s, &err), 0);
 	return s;
 }
 
@@ -112,7 +114,7 @@ static void refused(int want, const char *part)
 	struct zr_err err = {0};
 	struct zr_stash *s;
 
-	CHECK_INT(zr_stash_open(path, 1000, 10, &s, &err), want);
+	CHECK_INT(zr_stash_open(path, US, 1000, 10, &s, &err), want);
 	CHECK(strstr(err.text, part) != NULL);
 	CHECK(strstr(err.text, path) != NULL);
 }
@@ -147,7 +149,7 @@ static void directories_that_are_not_ours_alone_are_refused(void)
 		use("theirs");
 		CHECK_INT(mkdir(path, 0700), 0);
 		CHECK_INT(chown(path, 1, 1), 0);
-		refused(-EPERM, "another user");
+		refused(-EPERM, "does not belong to user 0");
 	}
 }
 
@@ -332,9 +334,52 @@ static void place_is(const char *want)
 {
 	char *place;
 
-	CHECK_INT(zr_stash_place("p", &place), 0);
+	CHECK_INT(zr_stash_place("p", US, &place), 0);
 	CHECK_STR(place, want);
 	free(place);
+}
+
+/* What root makes for whom it will go on as. */
+static void another_user_has_a_directory_of_his_own(void)
+{
+	const struct zr_who who = {.uid = 1234, .gid = 5678};
+	struct zr_err err = {0};
+	struct zr_stash *s;
+	struct stat st;
+
+	if (geteuid() != 0)
+		return;
+	use("cache/1234");
+	CHECK_INT(zr_stash_open(path, &who, 1000, 10, &s, &err), 0);
+	CHECK_INT(stat(path, &st), 0);
+	CHECK(st.st_uid == 1234 && st.st_gid == 5678 && (st.st_mode & 07777) == 0700);
+	CHECK_INT(fstat(zr_stash_dir(s), &st), 0);
+	CHECK_INT(st.st_uid, 1234);
+	/* What somebody else has put there, be it root, is not his. */
+	put(A, "text");
+	CHECK_INT(holds(s, A, "text"), 0);
+	CHECK_INT(chown(in(A), 1234, 1234), 0);
+	CHECK_INT(holds(s, A, "text"), 1);
+	zr_stash_free(s);
+	CHECK_INT(zr_stash_open(path, &who, 1000, 10, &s, &err), 0);
+	zr_stash_free(s);
+
+	CHECK_INT(chown(path, 0, 0), 0);
+	CHECK_INT(zr_stash_open(path, &who, 1000, 10, &s, &err), -EPERM);
+	CHECK(strstr(err.text, "does not belong to user 1234") != NULL);
+
+	/* Nothing is given away where others could have put it. */
+	use("cache");
+	CHECK_INT(chmod(path, 0777), 0);
+	use("cache/5");
+	CHECK_INT(zr_stash_open(path, &who, 1000, 10, &s, &err), -ENOENT);
+	CHECK(stat(path, &st) < 0);
+	use("cache");
+	CHECK_INT(chmod(path, 0755), 0);
+	CHECK_INT(chown(path, 1, 1), 0);
+	use("cache/5");
+	CHECK_INT(zr_stash_open(path, &who, 1000, 10, &s, &err), -ENOENT);
+	CHECK(stat(path, &st) < 0);
 }
 
 static void the_place_follows_the_environment(void)
@@ -345,13 +390,16 @@ static void the_place_follows_the_environment(void)
 	setenv("XDG_CACHE_HOME", "/x", 1);
 	setenv("HOME", "/h", 1);
 	place_is("/x/p");
+	CHECK_INT(zr_stash_place("p", &(struct zr_who){.uid = 1234}, &place), 0);
+	CHECK_STR(place, geteuid() == 1234 ? "/x/p" : "/x/p/1234");
+	free(place);
 	setenv("XDG_CACHE_HOME", "relative", 1);
 	place_is(root ? "/var/cache/p" : "/h/.cache/p");
 	unsetenv("XDG_CACHE_HOME");
 	place_is(root ? "/var/cache/p" : "/h/.cache/p");
 	unsetenv("HOME");
 	if (!root)
-		CHECK_INT(zr_stash_place("p", &place), -ENOENT);
+		CHECK_INT(zr_stash_place("p", US, &place), -ENOENT);
 }
 
 static void remove_all(void)
@@ -377,6 +425,7 @@ int main(void)
 	RUN(replacing_one_file_removes_no_other);
 	RUN(what_was_never_finished_is_removed);
 	RUN(a_reader_sees_one_file_or_the_other_whole);
+	RUN(another_user_has_a_directory_of_his_own);
 	RUN(the_place_follows_the_environment);
 	remove_all();
 	return EXIT_SUCCESS;

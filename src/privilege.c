@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "privilege.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <pwd.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The group of users that /etc/passwd does not know: the one of their files may be any,
+ * root's too. */
+#define NO_GROUP 65534
+
+static struct zr_who privilege_of(uid_t uid)
+{
+	const struct passwd *p = getpwuid(uid);
+
+	return (struct zr_who){.uid = uid, .gid = p ? p->pw_gid : NO_GROUP};
+}
+
+static bool privilege_number(const char *user, uid_t *ret)
+{
+	char *end;
+	unsigned long n;
+
+	if (*user < '0' || *user > '9')
+		return false;
+	errno = 0;
+	n = strtoul(user, &end, 10);
+	*ret = (uid_t)n;
+	return errno == 0 && *end == '\0' && n < UINT32_MAX;
+}
+
+static int privilege_find(const char *user, struct zr_who *ret, struct zr_err *reterr)
+{
+	const struct passwd *p = getpwnam(user);
+	uid_t uid;
+
+	if (p)
+		*ret = (struct zr_who){.uid = p->pw_uid, .gid = p->pw_gid};
+	else if (privilege_number(user, &uid))
+		*ret = privilege_of(uid);
+	else
+		return zr_err_set(reterr, -ENOENT, "user=%s: there is no such user",
+		                  user);
+	return 0;
+}
+
+static int privilege_owner(const char *store, struct zr_who *ret, struct zr_err *reterr)
+{
+	struct stat st;
+
+	if (stat(store, &st) < 0)
+		return zr_err_set(reterr, -errno, "'%s': %s", store, strerror(errno));
+	*ret = privilege_of(st.st_uid);
+	return 0;
+}
+
+int zr_privilege_pick(const char *user, const char *store, struct zr_who *ret,
+                      struct zr_err *reterr)
+{
+	int r;
+
+	if (!user && geteuid() == 0)
+		return privilege_owner(store, ret, reterr);
+	*ret = (struct zr_who){.uid = geteuid(), .gid = getegid()};
+	if (!user)
+		return 0;
+	r = privilege_find(user, ret, reterr);
+	if (r == 0 && geteuid() != 0 && ret->uid != geteuid())
+		return zr_err_set(reterr, -EPERM,
+		                  "user=%s: only root can go on as another user", user);
+	return r;
+}
+
+int zr_privilege_keep(uint64_t capabilities)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct have[_LINUX_CAPABILITY_U32S_3];
+
+	if (syscall(SYS_capget, &head, have) < 0)
+		return -errno;
+	for (unsigned int i = 0; i < ZR_COUNT(have); i++) {
+		have[i].permitted &= (uint32_t)(capabilities >> (32 * i));
+		have[i].effective = have[i].permitted;
+		have[i].inheritable = 0;
+	}
+	/* The ambient ones go with the inheritable. */
+	return syscall(SYS_capset, &head, have) < 0 ? -errno : 0;
+}
+
+static int privilege_become(const struct zr_who *who)
+{
+	const struct passwd *p = getpwuid(who->uid);
+	int r = p ? initgroups(p->pw_name, who->gid) : setgroups(0, NULL);
+
+	/* All three of each, so that there is no way back. */
+	if (r < 0 || setresgid(who->gid, who->gid, who->gid) < 0 ||
+	    setresuid(who->uid, who->uid, who->uid) < 0)
+		return -errno;
+	return 0;
+}
+
+int zr_privilege_drop(const struct zr_who *who, struct zr_err *reterr)
+{
+	bool root = geteuid() == 0;
+	int r = root && who->uid != 0 ? privilege_become(who) : 0;
+
+	if (r < 0)
+		return zr_err_set(reterr, r,
+		                  "cannot go on as user %u: %s (with -o user=root it "
+		                  "goes on as root, without root's capabilities)",
+		                  (unsigned int)who->uid, strerror(-r));
+	r = zr_privilege_keep(root && who->uid == 0 ? 1u << CAP_DAC_READ_SEARCH : 0);
+	if (r == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		r = -errno;
+	if (r < 0)
+		return zr_err_set(reterr, r, "cannot give up capabilities: %s",
+		                  strerror(-r));
+	return 0;
+}

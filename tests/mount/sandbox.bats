@@ -135,6 +135,7 @@ gone_from_there() { ! is_mounted "$MNT"; }
 @test "user= names somebody else, who keeps sizes in a directory of his own" {
   need_root
   own_store 0 u=rwX,go=rX
+  # shellcheck disable=SC2034 # read by mount_at
   KEEP=1
   for _ in 1 2; do
     mount_store "$OWN" -o user=nobody
@@ -154,8 +155,8 @@ gone_from_there() { ! is_mounted "$MNT"; }
 @test "user= is refused when there is no such user, or when it is another and we are not root" {
   run -1 --separate-stderr "$ZARRFS" -o user=no-such-user "$STORE" "$MNT"
   # shellcheck disable=SC2154 # set by run
-  [[ $stderr == *"user=no-such-user"* ]]
   [ "${#stderr_lines[@]}" = 1 ]
+  [[ $stderr == *"user=no-such-user"* ]]
   run -1 is_mounted "$MNT"
   need_root
   open_the_way

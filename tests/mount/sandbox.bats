@@ -156,6 +156,7 @@ gone_from_there() { ! is_mounted "$MNT"; }
   run -1 --separate-stderr "$ZARRFS" -o user=no-such-user "$STORE" "$MNT"
   # shellcheck disable=SC2154 # set by run
   [ "${#stderr_lines[@]}" = 1 ]
+  # shellcheck disable=SC2154
   [[ $stderr == *"user=no-such-user"* ]]
   run -1 is_mounted "$MNT"
   need_root

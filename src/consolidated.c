@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+
+#define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 #include "bounds.h"
@@ -408,12 +410,12 @@ static int learn_v2(struct consolidated *c, struct group *g, struct zr_err *rete
 	return r == -ENOENT || is_broken(r) ? 0 : r;
 }
 
-static void group_add(struct consolidated *c, struct group *own_g, struct zr_err *reterr)
+static int group_add(struct consolidated *c, struct group *own_g, struct zr_err *reterr)
 {
 	ZR_CLEANUP(groupp_free) struct group *g = own_g;
 	struct group *other;
 	size_t len = strlen(g->path), bytes = 0;
-	bool fits;
+	bool fits, added = true;
 
 	for (size_t i = 0; i < NSOURCES; i++)
 		bytes += g->copies[i].text.cap +
@@ -423,13 +425,15 @@ static void group_add(struct consolidated *c, struct group *own_g, struct zr_err
 	HASH_FIND(hh, c->groups, g->path, len, other);
 	if (fits && !other) {
 		HASH_ADD_KEYPTR(hh, c->groups, g->path, len, g);
-		c->bytes += bytes;
-		g = NULL;
+		added = g->hh.tbl;
+		c->bytes += added ? bytes : 0;
+		g = added ? NULL : g;
 	}
 	pthread_rwlock_unlock(&c->lock);
 	if (!fits)
 		zr_err_set(reterr, -EFBIG, "those of the store would be over %zu MiB",
 		           ZR_MAX_CONSOLIDATED >> 20);
+	return added ? 0 : -ENOMEM;
 }
 
 static bool group_is_known(struct consolidated *c, const char *path)
@@ -459,7 +463,7 @@ int zr_consolidated_learn(struct zr_store *s, const char *path, struct zr_err *r
 		r = learn_v2(c, g, reterr);
 	if (r == 0 &&
 	    g->copies[FROM_ZARR_JSON].count + g->copies[FROM_ZMETADATA].count > 0)
-		group_add(c, ZR_TAKE(g), reterr);
+		r = group_add(c, ZR_TAKE(g), reterr);
 	return r;
 }
 

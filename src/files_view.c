@@ -23,21 +23,19 @@ static int view_stored(struct zr_files *f, enum zr_doc_file d, struct zr_view **
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* Bytes that are made once and kept. */
-static int view_made(struct zr_files *f, struct zr_buf *own_text, struct zr_view **ret)
+/* Bytes that are made once and kept: taken out of `text` if all goes well. */
+static int view_made(struct zr_files *f, struct zr_buf *text, struct zr_view **ret)
 {
-	if (zr_buf_check(own_text) < 0) {
-		zr_buf_done(own_text);
+	if (zr_buf_check(text) < 0)
 		return -ENOMEM;
-	}
-	atomic_fetch_add(&f->held, own_text->cap);
-	*ret = zr_view_new_bytes(own_text);
+	atomic_fetch_add(&f->held, text->cap);
+	*ret = zr_view_new_bytes(text);
 	return *ret ? 0 : -ENOMEM;
 }
 
 static int view_text_doc(struct zr_files *f, enum zr_doc_file d, struct zr_view **ret)
 {
-	struct zr_buf text = {0};
+	ZR_CLEANUP(zr_buf_done) struct zr_buf text = {0};
 	int r;
 
 	if (d == ZR_DOC_UNREADABLE && f->meta.why.code) {
@@ -80,7 +78,7 @@ static int view_leaf(struct zr_files *f, enum zr_tree_form tree, uint32_t leaf,
 	const struct zr_column *c = &f->layout.leaves[leaf];
 	const struct zr_render_opts *o = &f->env->render;
 	bool variable = zr_type_is_variable(c->type);
-	struct zr_buf header = {0};
+	ZR_CLEANUP(zr_buf_done) struct zr_buf header = {0};
 	int r;
 
 	if (tree == ZR_TREE_TEXT && (variable || !o->fixed_text)) {
@@ -104,7 +102,7 @@ static int view_leaf(struct zr_files *f, enum zr_tree_form tree, uint32_t leaf,
 static int view_packed(struct zr_files *f, enum zr_tree_form tree, struct zr_view **ret)
 {
 	const struct zr_array *a = f->meta.array;
-	struct zr_buf header = {0};
+	ZR_CLEANUP(zr_buf_done) struct zr_buf header = {0};
 	int r = tree == ZR_TREE_NPY ? zr_npy_records(a, &header) : 0;
 
 	if (r < 0)
@@ -119,7 +117,7 @@ static int view_records(struct zr_files *f, enum zr_tree_form tree, uint32_t lev
 {
 	const struct zr_array *a = f->meta.array;
 	uint32_t file = f->layout.nleaves + level;
-	struct zr_buf header = {0};
+	ZR_CLEANUP(zr_buf_done) struct zr_buf header = {0};
 
 	if (tree == ZR_TREE_TEXT) {
 		*ret = zr_view_new_text(

@@ -186,7 +186,6 @@ int zr_json_parse(const char *text, size_t len, const char *const *skip, json_t 
 	                    .max_depth = ZR_MAX_JSON_DEPTH,
 	                    .skip = skip,
 	                    .out = &out};
-	json_error_t e;
 	json_t *v;
 	int r;
 
@@ -196,12 +195,10 @@ int zr_json_parse(const char *text, size_t len, const char *const *skip, json_t 
 	r = zr_buf_check(&out);
 	if (r < 0)
 		return r;
-	v = json_loadb((const char *)out.data, out.len, JSON_DECODE_ANY, &e);
-	/* It was checked: without a text it is that jansson has no memory. */
-	if (!v && e.text[0] == '\0')
-		return -ENOMEM;
+	v = json_loadb((const char *)out.data, out.len, JSON_DECODE_ANY, NULL);
+	/* It was checked, so it is that jansson has no memory, whatever it says then. */
 	if (!v)
-		return zr_err_set(reterr, -EINVAL, "%s", e.text);
+		return -ENOMEM;
 	*ret = v;
 	return 0;
 }

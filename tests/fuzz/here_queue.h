@@ -59,6 +59,7 @@ static bool queue_run_all(struct zr_queue *q)
 
 void zr_queue_free(struct zr_queue *q)
 {
-	queue_run_all(q);
+	if (q)
+		queue_run_all(q);
 	free(q);
 }

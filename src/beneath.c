@@ -37,22 +37,24 @@ static void beneath_closep(int *fd)
 
 static int beneath_openat(int at, const char *path, int flags)
 {
+	unsigned int tries = ZR_STORE_TRIES;
 	int fd;
 
 	do
 		fd = openat(at, path, flags);
-	while (fd < 0 && errno == EINTR);
+	while (fd < 0 && errno == EINTR && --tries > 0);
 	return fd < 0 ? -errno : fd;
 }
 
 static int beneath_openat2(int at, const char *path, int flags, unsigned int resolve)
 {
 	struct open_how how = {.flags = (unsigned int)flags, .resolve = resolve};
+	unsigned int tries = ZR_STORE_TRIES;
 	long fd;
 
 	do
 		fd = syscall(SYS_openat2, at, path, &how, sizeof(how));
-	while (fd < 0 && errno == EINTR);
+	while (fd < 0 && errno == EINTR && --tries > 0);
 	return fd < 0 ? -errno : (int)fd;
 }
 

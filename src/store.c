@@ -135,7 +135,7 @@ void zr_dirlist_sort(struct zr_dirlist *l)
 
 int zr_store_failed(struct zr_err *reterr, const char *key, int code)
 {
-	if (code == -EAGAIN)
+	if (code == -EAGAIN || code == -EINTR)
 		code = -EIO;
 	errno = -code;
 	if (!*key)
@@ -164,6 +164,7 @@ int zr_store_too_short(struct zr_err *reterr, const char *key, uint64_t size,
 int zr_store_pread(int fd, void *out, size_t n, uint64_t offset)
 {
 	uint8_t *p = (uint8_t *)out;
+	unsigned int tries = ZR_STORE_TRIES;
 
 	while (n > 0) {
 		ssize_t got;
@@ -171,10 +172,10 @@ int zr_store_pread(int fd, void *out, size_t n, uint64_t offset)
 		if (offset > INT64_MAX)
 			return -EUCLEAN;
 		got = pread(fd, p, n, (off_t)offset);
-		if (got < 0 && errno == EINTR)
+		if (got < 0 && errno == EINTR && --tries > 0)
 			continue;
-		if (got < 0)
-			return -errno;
+		if (got < 0) /* it is there, so that is not what is wrong */
+			return errno == ENOENT ? -EIO : -errno;
 		if (got == 0)
 			return -EUCLEAN;
 		p += got;

@@ -133,8 +133,13 @@ ZR_MUST_CHECK int zr_dirlist_add(struct zr_dirlist *l, const char *name, size_t 
                                  bool is_dir);
 void zr_dirlist_sort(struct zr_dirlist *l);
 
+/* How often a call is made that was interrupted: a store of another file system may say
+ * so each time. */
+#define ZR_STORE_TRIES 100
+
 /* Sets the text "'key': what the system calls it" for a -errno and returns it. -EAGAIN
- * becomes -EIO: a reader would take it for a reason to come back at once. */
+ * and -EINTR become -EIO: a reader would take them for a reason to come back at once, or
+ * for a signal of its own. */
 int zr_store_failed(struct zr_err *reterr, const char *key, int code);
 
 /* -EFBIG and its text. */

@@ -123,41 +123,50 @@ static int dir_stat(struct zr_store *s, const char *key, struct zr_stat *ret,
 	return 0;
 }
 
-/* Whether a directory is the one that `key` names, or one on the way to it. */
-static bool dir_is_above(const struct dir_store *d, const char *key,
-                         const struct stat *dir)
+/* 1 if a directory is the one that `key` names, or one on the way to it, 0 if not. */
+static int dir_is_above(const struct dir_store *d, const char *key,
+                        const struct stat *dir)
 {
 	for (size_t n = strlen(key);;) {
 		ZR_CLEANUP(zr_freep) char *above = strndup(key, n);
 		ZR_CLEANUP(dir_closep) int fd = -1;
 		struct stat st;
 
-		fd = above ? zr_beneath_open(&d->at, above, DIR_LOOK, NULL) : -1;
-		if (fd >= 0 && fstat(fd, &st) == 0 && st.st_ino == dir->st_ino &&
-		    st.st_dev == dir->st_dev)
-			return true;
+		if (!above)
+			return -ENOMEM;
+		fd = zr_beneath_open(&d->at, above, DIR_LOOK, NULL);
+		if (fd < 0 || fstat(fd, &st) < 0)
+			return fd < 0 ? fd : -errno;
+		if (st.st_ino == dir->st_ino && st.st_dev == dir->st_dev)
+			return 1;
 		if (n == 0)
-			return false;
+			return 0;
 		while (n > 0 && key[n - 1] != '/')
 			n--;
 		n -= n > 0;
 	}
 }
 
-/* A link counts as what it leads to, out of the store too: whoever goes there is told.
- * But one that leads back to where it was met would make a tree without end. */
-static bool dir_is_dir(const struct dir_store *d, const char *key, int dir,
-                       const struct dirent *e)
+/* 1 if it is a directory, 0 if not. A link counts as what it leads to, out of the store
+ * too: whoever goes there is told. But one that leads back to where it was met would make
+ * a tree without end. What leads nowhere is none; what cannot be told is an error, or a
+ * node would be missing for as long as the listing is kept. */
+static int dir_is_dir(const struct dir_store *d, const char *key, int dir,
+                      const struct dirent *e)
 {
 	struct stat st;
+	int r;
 
 	if (e->d_type == DT_DIR)
-		return true;
+		return 1;
 	if (e->d_type != DT_LNK && e->d_type != DT_UNKNOWN)
-		return false;
-	if (fstatat(dir, e->d_name, &st, AT_NO_AUTOMOUNT) < 0 || !S_ISDIR(st.st_mode))
-		return false;
-	return !dir_is_above(d, key, &st);
+		return 0;
+	if (fstatat(dir, e->d_name, &st, AT_NO_AUTOMOUNT) < 0)
+		return errno == ENOMEM || errno == EIO || errno == ESTALE ? -errno : 0;
+	if (!S_ISDIR(st.st_mode))
+		return 0;
+	r = dir_is_above(d, key, &st);
+	return r < 0 ? r : !r;
 }
 
 static int dir_read_entries(const struct dir_store *d, const char *key, DIR *stream,
@@ -173,8 +182,9 @@ static int dir_read_entries(const struct dir_store *d, const char *key, DIR *str
 			return -errno;
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		r = zr_dirlist_add(l, e->d_name, strlen(e->d_name),
-		                   dir_is_dir(d, key, dirfd(stream), e));
+		r = dir_is_dir(d, key, dirfd(stream), e);
+		if (r >= 0)
+			r = zr_dirlist_add(l, e->d_name, strlen(e->d_name), r);
 		if (r < 0)
 			return r;
 	}

@@ -110,8 +110,10 @@ static int list(struct chunks *c)
 		return chunks_failed(c, -EOVERFLOW, &err);
 	}
 	n = c->present.count;
-	c->entry = reallocarray(c->entry, n + 1, sizeof(*c->entry));
-	c->mark = reallocarray(c->mark, n / MARK_EVERY + 1, sizeof(*c->mark));
+	free(c->entry); /* of a try that failed */
+	free(c->mark);
+	c->entry = reallocarray(NULL, n + 1, sizeof(*c->entry));
+	c->mark = reallocarray(NULL, n / MARK_EVERY + 1, sizeof(*c->mark));
 	if (!c->entry || !c->mark) {
 		zr_present_done(&c->present);
 		return -ENOMEM;

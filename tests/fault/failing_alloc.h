@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void __sanitizer_print_stack_trace(void);
 static struct {
 	unsigned long nth; /* which one fails; 0: none */
 	bool all_after;    /* and all behind it */
@@ -47,8 +46,6 @@ static bool alloc_fails(void)
 	if (!alloc.armed || ++alloc.count < alloc.nth ||
 	    (alloc.happened && !alloc.all_after))
 		return false;
-	if (getenv("TRACE") && !alloc.happened)
-		__sanitizer_print_stack_trace();
 	alloc.happened = true;
 	errno = ENOMEM;
 	return true;

@@ -3,13 +3,15 @@
  * slowfs.c - another directory, read-only, as slow or as broken as a test wants it
  *
  *   slowfs SOURCE MOUNTPOINT [--log=FILE] [--match=GLOB] [--delay=MS] [--hold=FILE]
- *                            [--fail=FILE] [--grow=BYTES] [--cached]
+ *                            [--fail=FILE] [--short=BYTES] [--grow=BYTES] [--cached]
  *
  * Mounted over a store it tells which objects zarrfs opens, reads and lists (--log: one
  * line `open PATH`, `read PATH OFFSET LENGTH` or `list PATH` each), and lets a test stand
  * between store and program: of files that match GLOB (all of them without --match; `*`
  * matches '/' too) each read waits MS milliseconds (--delay) and as long as FILE exists
- * (--hold), or gives EIO as long as FILE exists (--fail).
+ * (--hold), gives at most so many bytes (--short), or fails as long as FILE exists
+ * (--fail). FILE may say what fails, `open`, `read` or `list`, with which errno, and that
+ * it fails once: "open 13 once"; empty it is "read 5".
  *
  * Mounted over an expected tree, with --cached, it stands in for zarrfs itself, so that
  * the checks of the mount tests can be checked; --grow makes every size wrong.
@@ -34,7 +36,7 @@
 
 struct slow {
 	char *source, *log, *match, *hold, *fail;
-	unsigned int delay, grow;
+	unsigned int delay, grow, shortest;
 	int cached;
 	int source_fd, log_fd;
 };
@@ -45,6 +47,7 @@ static const struct fuse_opt options[] = {
 	{"--delay=%u", offsetof(struct slow, delay), 0},
 	{"--hold=%s", offsetof(struct slow, hold), 0},
 	{"--fail=%s", offsetof(struct slow, fail), 0},
+	{"--short=%u", offsetof(struct slow, shortest), 0},
 	{"--grow=%u", offsetof(struct slow, grow), 0},
 	{"--cached", offsetof(struct slow, cached), 1},
 	FUSE_OPT_END,
@@ -82,6 +85,24 @@ static int concerned(const char *path)
 	return !self()->match || fnmatch(self()->match, path, 0) == 0;
 }
 
+/* The -errno that a test wants of it, or 0. Of several at once one fails once. */
+static int failing(const char *what, const char *path)
+{
+	char which[16] = "read", once[8] = "";
+	int code = EIO;
+	FILE *f = self()->fail && concerned(path) ? fopen(self()->fail, "re") : NULL;
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%15s %d %7s", which, &code, once) == 0)
+		code = EIO;
+	fclose(f);
+	if (strcmp(which, what) != 0 || (*once && unlink(self()->fail) < 0))
+		return 0;
+	note("fail", path, "");
+	return -code;
+}
+
 static int slow_getattr(const char *path, struct stat *st, struct fuse_file_info *fi)
 {
 	(void)fi;
@@ -104,11 +125,13 @@ static int slow_readlink(const char *path, char *buf, size_t size)
 
 static int slow_open(const char *path, struct fuse_file_info *fi)
 {
-	int fd;
+	int fd, r = failing("open", path);
 
 	if ((fi->flags & O_ACCMODE) != O_RDONLY)
 		return -EROFS;
 	note("open", path, "");
+	if (r < 0)
+		return r;
 	fd = openat(self()->source_fd, below(path), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
@@ -122,6 +145,7 @@ static int slow_read(const char *path, char *buf, size_t size, off_t off,
 {
 	char more[64];
 	ssize_t n;
+	int r;
 
 	snprintf(more, sizeof(more), " %lld %zu", (long long)off, size);
 	note("read", path, more);
@@ -129,9 +153,12 @@ static int slow_read(const char *path, char *buf, size_t size, off_t off,
 		sleep_ms(self()->delay);
 		while (self()->hold && access(self()->hold, F_OK) == 0)
 			sleep_ms(2);
-		if (self()->fail && access(self()->fail, F_OK) == 0)
-			return -EIO;
+		if (self()->shortest > 0 && size > self()->shortest)
+			size = self()->shortest;
 	}
+	r = failing("read", path);
+	if (r < 0)
+		return r;
 	n = pread((int)fi->fh, buf, size, off);
 	return n < 0 ? -errno : (int)n;
 }
@@ -154,6 +181,10 @@ static int slow_readdir(const char *path, void *buf, fuse_fill_dir_t fill, off_t
 	(void)off;
 	(void)fi;
 	(void)flags;
+	if (d && (r = failing("list", path)) < 0) {
+		closedir(d);
+		return r;
+	}
 	if (!d) {
 		r = -errno;
 		if (fd >= 0)

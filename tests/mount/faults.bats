@@ -201,7 +201,7 @@ read_all() {
   READERS=()
   for i in 0 1 2 3; do
     for command in "cat a00$i/n" "stat a01$i/n" "cat .raw/a02$i/records" "ls -l a03$i"; do
-      (cd "$MNT" && exec timeout -k 5 120 $command) >"$BATS_TEST_TMPDIR/out.${#READERS[@]}" 2>&1 3>&- &
+      (cd "$MNT" && exec timeout -k 5 120 bash -c "exec $command") >"$BATS_TEST_TMPDIR/out.${#READERS[@]}" 2>&1 3>&- &
       READERS+=($!)
     done
   done
@@ -299,4 +299,27 @@ descriptors() {
     array_right
   done
   unmount
+}
+
+# --- what is kept on disk
+
+@test "an index directory that is a file, below one, a loop or not there any more is said once, and all is right" {
+  : >"$BATS_TEST_TMPDIR/file"
+  ln -s loop "$BATS_TEST_TMPDIR/loop"
+  for dir in file file/below loop /proc/nowhere; do
+    [ "${dir#/}" != "$dir" ] || dir=$BATS_TEST_TMPDIR/$dir
+    : >"$LOG"
+    mount_store "$BAD/store" -o "index_dir=$dir"
+    all_right
+    unmount
+    logged 1 "$dir"
+    [ "$(wc -l <"$LOG")" = 1 ]
+  done
+  : >"$LOG"
+  mount_store "$BAD/store" -o "index_dir=$BATS_TEST_TMPDIR/gone"
+  rm -r "$BATS_TEST_TMPDIR/gone"
+  all_right
+  unmount
+  logged 1 "cannot be kept"
+  [ "$(wc -l <"$LOG")" = 1 ]
 }

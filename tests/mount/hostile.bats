@@ -1,0 +1,95 @@
+#!/usr/bin/env bats
+# Stores that mean harm: everything can be looked at, nothing hangs, memory has a bound, and what is sound stays sound.
+# presets: dev
+# limit: 400
+
+load helper
+
+setup() { OUT=$BATS_TEST_TMPDIR/out; }
+
+# made RECIPE
+made() {
+  mkdir "$OUT"
+  "$PYTHON" "$HERE/hostile.py" "$1" "$OUT"
+}
+
+# mount_hostile STORE: with a small cache. What AddressSanitizer keeps of freed memory is not what the program needs.
+mount_hostile() {
+  ASAN_OPTIONS=quarantine_size_mb=8 mount_store "$1" -o size_wait=1,cache=16M
+}
+
+# survives MIB [OPTION...]: a walk through all of the mount; then the sound arrays are right, at most so much memory was ever
+# in use, and each line of the log is clean text that names what it is about.
+survives() {
+  local peak
+  limit 150 "$PYTHON" "$HERE/walk.py" "$MNT" "${@:2}"
+  for array in good last; do
+    limit 20 cmp "$MNT/$array/values" <(seq 0 9999)
+  done
+  peak=$(awk '$1 == "VmHWM:" { print int($2 / 1024) }' "/proc/${PID[$MNT]}/status")
+  echo "at most $peak MiB"
+  [ "$peak" -le "$1" ]
+  unmount
+  run ! grep -vE "^zarrfs: (error|warning): [^[:cntrl:]]*/[^[:cntrl:]]*$" "$LOG"
+}
+
+# hostile RECIPE MIB [OPTION...]
+hostile() {
+  made "$1"
+  mount_hostile "$OUT/store"
+  survives "${@:2}"
+}
+
+only_long() { [ -n "${ZR_LONG:-}" ] || skip "takes too long for every change"; }
+
+# Of arrays whose chunks have 10,000 bytes.
+@test "chunks that decode to 400 MiB and more, or claim to" {
+  hostile bombs 120
+  # Each codec says so by itself.
+  [ "$(grep -c 'decodes to\|is damaged:' "$LOG")" -ge 20 ]
+}
+
+@test "chunks whose stored bytes are gigabytes" { hostile stored 120; }
+@test "shapes and chunks as large as numbers go" { hostile shapes 120; }
+@test "metadata that is deep, wide, long, or none" { hostile documents 300; }
+@test "names that are commands to a terminal or a shell" {
+  hostile names 120
+  [ ! -e owned ]
+}
+@test "links, pipes, devices and directories where files should be" { hostile files 120; }
+@test "indexes of shards that point at themselves and elsewhere, and shards that are bombs" { hostile shards 300; }
+@test "groups that are links to groups above them" { hostile cycles 120; }
+
+# What says nothing of how long it may be has its bound in what is stored of it.
+@test "arrays of strings whose chunks are bombs" {
+  only_long
+  hostile strings 1000
+}
+
+@test "a directory with 200,000 entries that are no chunks, and a group of 20,000 directories that are no nodes" {
+  only_long
+  hostile crowd 300
+}
+
+@test "directories that lead nowhere, by way of links, and are many" {
+  only_long
+  hostile farm 400 --dirs 300
+}
+
+@test "archives that lie about their members" {
+  only_long
+  made zips
+  for zip in "$OUT"/*.zip; do
+    case $zip in
+      */cut.zip | */many.zip)
+        run limit 20 "$ZARRFS" "$zip" "$MNT"
+        [ "$status" = 1 ]
+        [ "${#lines[@]}" = 1 ]
+        ;;
+      *)
+        mount_hostile "$zip"
+        survives 120
+        ;;
+    esac
+  done
+}

@@ -88,9 +88,29 @@ static int add_numeric(struct input *in, struct zr_codecs *c, unsigned int which
 	                                      take_double(in), &decoded, &stored, reterr);
 }
 
+static int add_categorize(struct input *in, struct zr_codecs *c)
+{
+	struct zr_numtype code = take_number(in);
+	uint64_t utf32_size = 4 * (uint64_t)take_below(in, 16);
+	size_t n = take_below(in, 6);
+	struct zr_label labels[6];
+	uint8_t *texts[6];
+	int r;
+
+	for (size_t i = 0; i < n; i++) {
+		texts[i] = take_block(in, take_below(in, 24), &labels[i].len);
+		labels[i].data = texts[i];
+	}
+	r = zr_codecs_add_categorize(c, "categorize", &code, labels, n, utf32_size,
+	                             take_byte(in) & 1);
+	while (n > 0)
+		free(texts[--n]);
+	return r;
+}
+
 static int add_codec(struct input *in, struct zr_codecs *c, struct zr_err *reterr)
 {
-	unsigned int which = take_below(in, 15);
+	unsigned int which = take_below(in, 16);
 
 	switch (which) {
 	case 0:
@@ -119,6 +139,8 @@ static int add_codec(struct input *in, struct zr_codecs *c, struct zr_err *reter
 	case 12:
 	case 13:
 		return add_numeric(in, c, which - 11, reterr);
+	case 14:
+		return add_categorize(in, c);
 	default:
 		return zr_codecs_add_nothing(c, "bitround");
 	}

@@ -7,6 +7,7 @@
 
 #include <xxhash.h>
 
+#include "consolidated.h"
 #include "files_impl.h"
 #include "here_queue.h"
 #include "json.h"
@@ -317,6 +318,14 @@ static void mount_run(struct mount *m, struct zr_store *store, unsigned int opti
 	zr_gate_free(m->env.gate);
 }
 
+/* As a mount has it, with the copies in consolidated metadata; or without. */
+static struct zr_store *store_new(struct memory_store *m, unsigned int options)
+{
+	struct zr_store *base = zr_store_ref(&m->fake.base);
+
+	return options >> 4 & 1 ? zr_consolidated_new(base) : base;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct seen first[MAX_SEEN], second[MAX_SEEN];
@@ -327,8 +336,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	quiet_begin();
 	memory_store_init(&m, &in);
-	mount_run(&one, &m.fake.base, options);
-	mount_run(&two, &m.fake.base, options);
+	for (int i = 0; i < 2; i++) {
+		struct zr_store *store = store_new(&m, options);
+
+		CHECK(store);
+		mount_run(i == 0 ? &one : &two, store, options);
+		zr_store_unref(store);
+	}
 	CHECK_INT(one.nseen, two.nseen);
 	for (size_t i = 0; i < one.nseen; i++)
 		CHECK(memcmp(&first[i], &second[i], sizeof(first[i])) == 0);

@@ -4,7 +4,7 @@
 
     seeds.py OUT        writes OUT/TARGET/...
 
-What of them reaches code that nothing else reaches is kept in corpus/ (see run.sh merge). Needs nothing but Python.
+What of them reaches code that nothing else reaches is kept in corpus/ (run.sh --merge). Needs nothing but Python.
 """
 import base64
 import bz2
@@ -106,13 +106,14 @@ def groups(seeds):
         folder = os.path.join(FIXTURES, name, "store")
         below = [os.path.relpath(os.path.join(d, n), folder) for d, _, ns in os.walk(folder) for n in ns]
         seeds.add("store", b"\0" + store(folder, sorted(below)))
+        seeds.add("store", b"\x10" + store(folder, sorted(below)))
 
 
 def codecs(seeds):
     data = struct.pack("<40i", *range(100, 140))
     size = struct.pack("<H", len(data))
     simple = {2: gzip.compress(data, mtime=0), 3: zlib.compress(data), 5: bz2.compress(data), 7: base64.b64encode(data),
-              4: struct.pack("<I", 4) + b"\x40abcd", 14: data}
+              4: struct.pack("<I", 4) + b"\x40abcd", 15: data}
     for which, stored in simple.items():
         seeds.add("codec", bytes([1, which]) + size + stored)
     seeds.add("codec", bytes([1, 6, 0]) + size + lzma.compress(data))
@@ -128,6 +129,9 @@ def codecs(seeds):
     for which, a, b in itertools.product((11, 12), range(12), range(12)):
         seeds.add("codec", bytes([1, which, a, b]) + size + data)
     seeds.add("codec", bytes([1, 13]) + struct.pack("<dd", 1000, 10) + bytes([8, 0]) + size + data)
+    labels = bytes([3, 1]) + b"a" + bytes([5]) + "b\u00e9\U0001f600".encode()[:5] + bytes([0])
+    for code, width in itertools.product((0, 2, 3, 4), (0, 4)):
+        seeds.add("codec", bytes([1, 14, code, width]) + labels + b"\0" + struct.pack("<H", 16 * width) + bytes(range(4)) * 4)
     seeds.add("codec", bytes([3, 9, 4, 2, 8, 0, 0]) + size + gzip.compress(data, mtime=0) + b"\0\0\0\0")
     # Chunks of fixtures, by what they begin with.
     for folder, names in arrays(FIXTURES):
@@ -207,6 +211,23 @@ def names(seeds):
     seeds.add("names", b"\0\xff\xc3\n\xed\xa0\x80")
 
 
+def copies(seeds):
+    for folder, _, names in sorted(os.walk(FIXTURES)):
+        for name in names:
+            if name in ("zarr.json", ".zmetadata") and "/expect" not in folder:
+                text = compact(read(os.path.join(folder, name)))
+                if b"metadata" in text and len(text) < 6000:
+                    seeds.add("copies", bytes([name == ".zmetadata"]) + text)
+    node = {"zarr_format": 3, "node_type": "group"}
+    for paths in ([], [""], ["a", "a/b", "a-b", "a0", "a/b/c"], ["/a", "a/", "a//b", "..", "a/../b", "."], ["\u00e9", "x" * 300]):
+        inner = {"kind": "inline", "must_understand": False, "metadata": {p: node for p in paths}}
+        seeds.add("copies", b"\0" + json.dumps({"zarr_format": 3, "consolidated_metadata": inner}).encode())
+        flat = {f"{p}/{n}" if p else n: node for p in paths for n in (".zgroup", ".zarray", ".zattrs")}
+        seeds.add("copies", b"\1" + json.dumps({"zarr_consolidated_format": 1, "metadata": flat}).encode())
+    for text in ('{"consolidated_metadata":null}', "{}", "[]", '{"consolidated_metadata":{"kind":"other"}}'):
+        seeds.add("copies", b"\0" + text.encode())
+
+
 def various(seeds):
     for text in ('{"a":1,"b":[true,false,null]}', "[NaN,Infinity,-Infinity,1e999,-0]", '"\\ud800\\u0000\\ud83d\\ude00"', "1" * 30,
                  '{"a":{"a":{"a":[]}},"attributes":{"x":1},"a":2}', "[" * 140 + "]" * 140, '\ufeff{"\\u0061":"\\u0001x41"}',
@@ -232,7 +253,7 @@ def indexes(seeds):
 
 def main(out):
     seeds = Seeds(out)
-    for make in (documents, groups, indexes, codecs, shards, zips, texts, names, various):
+    for make in (documents, groups, indexes, codecs, shards, zips, texts, names, copies, various):
         make(seeds)
 
 

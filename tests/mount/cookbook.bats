@@ -30,7 +30,8 @@ setup() {
   without=--without=$heavy
   if [ "${ZR_LONG:-}" ]; then
     without=
-    export HOME=$BATS_TEST_TMPDIR # for the profile of LibreOffice
+    export HOME=$BATS_TEST_TMPDIR/home # for the profile of LibreOffice, and the history of Octave
+    mkdir -p "$HOME/.local/share"
     # shellcheck disable=SC2016 # for that script
     printf '#!/bin/sh\n[ "$1" != -c ] || case $2 in *duckdb*) exec %s "$@" ;; esac\nexec /usr/bin/python3 "$@"\n' \
       "$BATS_FILE_TMPDIR/venv/bin/python3" >"$BATS_TEST_TMPDIR/bin/python3"

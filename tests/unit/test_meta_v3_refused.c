@@ -52,8 +52,9 @@ static void refused_types_are_named(void)
 		"data type 'no.such' is not supported",
 		"data type 'numpy.void' is not supported",
 		"field 'p.x': data type 'foo' is not supported",
-		"field 'a': data type 'string' has a variable length, which a field of a "
-		"struct cannot have",
+		("field 'a': data type 'string' has a variable length, which a field of "
+	         "a "
+	         "struct cannot have"),
 		"a struct without fields",
 		"field 'a': the name is used twice",
 		"field 'a' has members besides name and data_type",
@@ -139,8 +140,8 @@ static void refused_codecs_are_named(void)
 		"codec 'numcodecs.delta': its dtype is not that of the elements",
 		"codec 'numcodecs.delta': its dtype is not that of the elements",
 		"codec 'numcodecs.packbits': the elements are no bools",
-		"codec 'transpose' behind a codec that depends on the order is not "
-		"supported",
+		("codec 'transpose' behind a codec that depends on the order is not "
+	         "supported"),
 	};
 
 	CHECK_INT(ZR_COUNT(doc), ZR_COUNT(want));

@@ -62,7 +62,7 @@ quietly cmake --build --preset release --target zarrfs -j "$(nproc)"
 zarrfs=$here/build/release/zarrfs
 
 show_any() {
-  printf '\n$ zarrfs %s mnt && cd mnt\n' "$store"
+  printf '\n$ mkdir mnt && zarrfs %s mnt && cd mnt\n' "$store"
   "$zarrfs" "$store" "$mnt"
   show "find . -path './.*' -prune -o -print | sort | head -n 40"
   # The first three arrays with something in them: what a text file of each begins with.
@@ -82,7 +82,7 @@ show_bundled() {
   printf '\n$ find %s -type f | sort\n' "$store"
   find "$store" -type f | sort
   say "Mounted, every array is a folder of plain text, a file for each field."
-  printf '\n$ zarrfs %s mnt && cd mnt\n' "$store"
+  printf '\n$ mkdir mnt && zarrfs %s mnt && cd mnt\n' "$store"
   "$zarrfs" "$store" "$mnt"
   show "find . -path './.*' -prune -o -type f -printf '%8s  %P\n' | sort -k2"
   say "Line i of every file of an array is record i."
@@ -115,3 +115,4 @@ else
 fi
 printf '\n$ cd .. && fusermount3 -u mnt\n'
 fusermount3 -u "$mnt"
+say "The program is build/release/zarrfs; how to install it is in README.md, what more to do with it in docs/cookbook.md."

@@ -12,7 +12,7 @@
 
 #define ZR_MAX_DIMS 32                     /* dimensions of an array */
 #define ZR_MAX_METADATA ((size_t)64 << 20) /* bytes of one metadata document */
-#define ZR_MAX_JSON_DEPTH 128              /* nesting of a document, attributes aside */
+#define ZR_MAX_JSON_DEPTH 160              /* nesting of a document (a struct: 4) */
 #define ZR_MAX_STRUCT_DEPTH 32             /* structs in structs */
 #define ZR_MAX_FIELDS 32768                /* fields of an array, all levels together */
 #define ZR_MAX_CODECS 16                   /* codecs of one chain */

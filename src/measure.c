@@ -46,6 +46,7 @@ struct zr_measure *zr_measure_new(const struct zr_array *a, const struct zr_layo
                                   const struct zr_render_opts *o)
 {
 	struct zr_measure *m = calloc(1, sizeof(*m));
+	bool sole = zr_csv_is_sole(a, l);
 
 	if (!m)
 		return NULL;
@@ -60,7 +61,7 @@ struct zr_measure *zr_measure_new(const struct zr_array *a, const struct zr_layo
 		const struct zr_type *t = l->leaves[i].type;
 
 		zr_value_init(&m->values[i], t, ZR_FORM_TEXT, o, '\n');
-		if (zr_csv_is_sole(a, l) && l->leaves[i].count == 1)
+		if (sole && l->leaves[i].count == 1)
 			zr_value_set_sole(&m->values[i], t);
 	}
 	return m;

@@ -127,7 +127,7 @@ static void nesting_is_bounded_where_it_is_parsed(void)
 	CHECK_INT(json_object_size(v), 0);
 	json_decref(v);
 	CHECK_INT(zr_json_parse(text, (size_t)(at + 2 * n + 1), NULL, &v, &e), -EINVAL);
-	CHECK_STR(e.text, "line 1 column 133: nested too deeply");
+	CHECK_STR(e.text, "line 1 column 165: nested too deeply");
 }
 
 static json_t *parsed(const char *text, const char *const *skip)

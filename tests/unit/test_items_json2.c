@@ -117,7 +117,7 @@ static void nesting_is_bounded(void)
 		zr_buf_addc(&json, ']');
 	zr_buf_adds(&json, ",\"|O\",[2]]");
 	CHECK_INT(decode((char *)json.data, json.len, 2, &items, &text, &err), -EUCLEAN);
-	CHECK_STR(err.text, "json2: item 1: line 1 column 129: nested too deeply");
+	CHECK_STR(err.text, "json2: item 1: line 1 column 161: nested too deeply");
 
 	/* A shape that goes deeper than any array is none. */
 	zr_buf_done(&json);

@@ -10,7 +10,7 @@ build="cmake ninja-build gcc g++ libc6-dev pkg-config fuse3 libfuse3-dev libjans
   libdragonbox-dev libseccomp-dev dpkg-dev file"
 test="bats jq ripgrep busybox mawk gawk rsync zip sqlite3 less xxd zstd xz-utils procps
   bsdextrautils binutils groff-base perl python3 python3-numpy python3-venv debootstrap git shellcheck clang-format-14
-  gfortran gnuplot-nox gnumeric python3-pandas r-base-core"
+  systemd gfortran gnuplot-nox gnumeric python3-pandas r-base-core"
 all="clang-14 libclang-rt-14-dev octave libreoffice-calc-nogui qemu-user-static gcc-s390x-linux-gnu g++-s390x-linux-gnu"
 
 list=

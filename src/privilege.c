@@ -59,12 +59,24 @@ static int privilege_owner(const char *store, struct zr_who *ret, struct zr_err 
 	return 0;
 }
 
+/* Root can have been left without the right to become another: in a container, or by
+ * mount.fuse3's drop_privileges. */
+static bool privilege_can_change(void)
+{
+	const uint32_t need = 1u << CAP_SETUID | 1u << CAP_SETGID;
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct have[_LINUX_CAPABILITY_U32S_3];
+
+	return geteuid() == 0 && syscall(SYS_capget, &head, have) == 0 &&
+	       (have[0].effective & need) == need;
+}
+
 int zr_privilege_pick(const char *user, const char *store, struct zr_who *ret,
                       struct zr_err *reterr)
 {
 	int r;
 
-	if (!user && geteuid() == 0)
+	if (!user && privilege_can_change())
 		return privilege_owner(store, ret, reterr);
 	*ret = (struct zr_who){.uid = geteuid(), .gid = getegid()};
 	if (!user)

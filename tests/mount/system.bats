@@ -131,7 +131,10 @@ in_system() {
   '
 }
 
-@test "mount.fuse3's drop_privileges hands over a mount that is made" {
+@test "mount.fuse3's drop_privileges hands over a mount that is made, whosoever the store is" {
+  STORE=$BATS_TEST_TMPDIR/store
+  cp -r "$(fixture demo)" "$STORE"
+  chown -R 43210 "$STORE"
   in_system '
     mount -t fuse.zarrfs -o drop_privileges "$STORE" "$MNT"
     reads_right

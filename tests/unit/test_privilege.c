@@ -144,6 +144,9 @@ static void stay_root(void)
 	CHECK(chown(store, 1, 1) < 0);
 	CHECK_INT(zr_privilege_keep(0), 0);
 	CHECK_INT(capabilities(), 0);
+	/* It cannot become the owner of the store, and does not try. */
+	CHECK_INT(pick(NULL).uid, 0);
+	drop_to(NULL);
 	/* What is gone does not come back. */
 	CHECK_INT(zr_privilege_keep(UINT64_MAX), 0);
 	CHECK_INT(capabilities(), 0);

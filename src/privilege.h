@@ -24,9 +24,9 @@ struct zr_who {
 };
 
 /*
- * The user called `user` (a name, or a number), or if it is NULL: for root that can become
- * another, whom the store at the path `store` belongs to; for others themselves. One line when there is no such
- * user, or when it is another and we are not root.
+ * The user called `user` (a name, or a number), or if it is NULL: for root that can
+ * become another, whom the store at the path `store` belongs to; for others themselves.
+ * One line when there is no such user, or when it is another and we are not root.
  */
 ZR_MUST_CHECK int zr_privilege_pick(const char *user, const char *store,
                                     struct zr_who *ret, struct zr_err *reterr);

@@ -207,7 +207,8 @@ read_all() {
   done
 }
 
-# killed: kill -9; what is left of the mount is taken away.
+# killed: kill -9. Its keeper takes the mount away.
+gone_from_there() { ! is_mounted "$MNT"; }
 killed() {
   kill -KILL "${PID[$MNT]}"
   wait "${PID[$MNT]}" || true
@@ -226,10 +227,9 @@ killed() {
     [ "$ENDED" != 0 ] && [ "$ENDED" -lt 124 ]
     grep -Eq "connection abort|not connected" "$BATS_TEST_TMPDIR/out.$i"
   done
-  says "not connected" ls "$MNT"
+  until_true 30 gone_from_there
   run ! limit 20 head -c 1 <&8
   exec 8<&-
-  fusermount3 -uz "$MNT"
   mount_store "$MANY/store"
   for ARRAY in a000 a010 a020 a030; do
     array_right
@@ -244,7 +244,7 @@ killed() {
       cmp -n "$(head -c -1 "$BATS_TEST_TMPDIR/out.$i" | sed '/^cat: /d' | wc -c)" "$BATS_TEST_TMPDIR/out.$i" "$MANY/expect/a000/n"
     fi
   done
-  fusermount3 -uz "$MNT"
+  until_true 30 gone_from_there
   mount_store "$MANY/store"
   for ARRAY in a001 a011 a021 a031; do
     array_right

@@ -148,15 +148,15 @@ static int calls_allow_some(scmp_filter_ctx ctx)
 		{"mmap", SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)},
 		{"mmap2", SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)},
 		{"mprotect", SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)},
-		{"prctl", SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME)},
+		{"prctl", SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME, 0)},
 		/* is that process still there? */
-		{"kill", SCMP_A1(SCMP_CMP_EQ, 0)},
+		{"kill", SCMP_A1(SCMP_CMP_EQ, 0, 0)},
 		/* abort() */
-		{"tgkill", SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid())},
+		{"tgkill", SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0)},
 		/* on what is connected already: syslog, systemd */
-		{"sendto", SCMP_A4(SCMP_CMP_EQ, 0)},
+		{"sendto", SCMP_A4(SCMP_CMP_EQ, 0, 0)},
 		/* limits: to look at */
-		{"prlimit64", SCMP_A2(SCMP_CMP_EQ, 0)},
+		{"prlimit64", SCMP_A2(SCMP_CMP_EQ, 0, 0)},
 	};
 	int r = 0;
 

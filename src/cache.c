@@ -385,6 +385,19 @@ struct zr_chunk *zr_cache_peek(struct zr_cache *c, const struct zr_cache_key *ke
 	return chunk;
 }
 
+void zr_cache_drop(struct zr_cache *c, const struct zr_cache_key *key)
+{
+	struct zr_chunk *chunk = NULL;
+	struct entry *e;
+
+	pthread_mutex_lock(&c->lock);
+	e = entry_find(c, key);
+	if (e && e->over && e->users == 0)
+		chunk = entry_remove(c, e);
+	pthread_mutex_unlock(&c->lock);
+	zr_chunk_unref(chunk);
+}
+
 size_t zr_cache_budget(const struct zr_cache *c)
 {
 	return c->budget;

@@ -10,8 +10,9 @@
  * waits until others have finished, in the order of asking. Only when nothing else is in
  * use may one chunk exceed the budget.
  *
- * A reader must not ask for a chunk while it holds another, nor while it loads one: else
- * all could wait for all. Looking (zr_cache_peek) never waits.
+ * A reader must not ask for a chunk while it holds another, nor while it loads one that
+ * it has room reserved for: else all could wait for all. Looking (zr_cache_peek) never
+ * waits.
  *
  * Layer 2. May include layer 0.
  *
@@ -71,6 +72,9 @@ ZR_MUST_CHECK int zr_cache_scan(struct zr_cache *c, const struct zr_cache_key *k
 
 /* The chunk if it is there now, else NULL. */
 struct zr_chunk *zr_cache_peek(struct zr_cache *c, const struct zr_cache_key *key);
+
+/* Drops one chunk, if it is there and nobody is just coming for it. */
+void zr_cache_drop(struct zr_cache *c, const struct zr_cache_key *key);
 
 /* Drops what the cache holds of an owner. */
 void zr_cache_forget(struct zr_cache *c, uint64_t owner);

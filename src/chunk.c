@@ -361,6 +361,13 @@ int zr_source_get(struct zr_source *s, uint64_t cell, struct zr_chunk **ret)
 	return source_get(s, &w, ret);
 }
 
+struct zr_chunk *zr_source_peek(struct zr_source *s, uint64_t cell)
+{
+	struct zr_cache_key key = cell_key(s, cell);
+
+	return zr_cache_peek(s->cache, &key);
+}
+
 int zr_source_scan(struct zr_source *s, uint64_t cell, struct zr_chunk **ret)
 {
 	struct want w = {.key = cell_key(s, cell), .cell = cell, .scan = true};
@@ -388,11 +395,32 @@ uint64_t zr_source_new_what(struct zr_source *s)
 	return atomic_fetch_add(&s->whats, 1);
 }
 
+static struct zr_cache_key derived_key(const struct zr_source *s, uint64_t what,
+                                       uint64_t id)
+{
+	return (struct zr_cache_key){s->owner, KIND_DERIVED | what, id};
+}
+
 struct zr_chunk *zr_source_peek_derived(struct zr_source *s, uint64_t what, uint64_t id)
 {
-	struct zr_cache_key key = {s->owner, KIND_DERIVED | what, id};
+	struct zr_cache_key key = derived_key(s, what, id);
 
 	return zr_cache_peek(s->cache, &key);
+}
+
+int zr_source_keep(struct zr_source *s, uint64_t what, uint64_t id, zr_cache_load load,
+                   void *arg, struct zr_chunk **ret)
+{
+	struct zr_cache_key key = derived_key(s, what, id);
+
+	return zr_cache_get(s->cache, &key, 0, load, arg, ret, NULL);
+}
+
+void zr_source_drop(struct zr_source *s, uint64_t what, uint64_t id)
+{
+	struct zr_cache_key key = derived_key(s, what, id);
+
+	zr_cache_drop(s->cache, &key);
 }
 
 /* --- parts of records -----------------------------------------------------------------

@@ -27,6 +27,7 @@
 #include "present.h"
 #include "store.h"
 
+struct zr_ahead_jobs;
 struct zr_gate;
 
 struct zr_source {
@@ -38,6 +39,8 @@ struct zr_source {
 	struct zr_gate *gate;   /* borrowed */
 	uint64_t owner;         /* of its chunks in the cache */
 	bool missing_is_error;  /* a chunk that is not stored counts as damaged */
+	/* Borrowed; NULL: its views do nothing ahead. Set by the owner. */
+	struct zr_ahead_jobs *ahead;
 	bool rows_exceed; /* the cells that one row of the array after the other goes
 	                   * through are more than the cache could keep */
 
@@ -75,6 +78,9 @@ void zr_source_done(struct zr_source *s);
 ZR_MUST_CHECK int zr_source_get(struct zr_source *s, uint64_t cell,
                                 struct zr_chunk **ret);
 
+/* The same if it is in the cache now, else NULL. */
+struct zr_chunk *zr_source_peek(struct zr_source *s, uint64_t cell);
+
 /* The same for someone who goes through all cells once (cache.h). */
 ZR_MUST_CHECK int zr_source_scan(struct zr_source *s, uint64_t cell,
                                  struct zr_chunk **ret);
@@ -106,6 +112,13 @@ ZR_MUST_CHECK int zr_source_derive(struct zr_source *s, uint64_t cell, uint64_t 
 uint64_t zr_source_new_what(struct zr_source *s);
 /* The same if it is there now, else NULL. */
 struct zr_chunk *zr_source_peek_derived(struct zr_source *s, uint64_t what, uint64_t id);
+
+/* The same, made by `load`, which may get chunks of the source, one after the other: no
+ * room in the cache is waited for, so it should be little. Errors are load()'s. */
+ZR_MUST_CHECK int zr_source_keep(struct zr_source *s, uint64_t what, uint64_t id,
+                                 zr_cache_load load, void *arg, struct zr_chunk **ret);
+/* Nobody will ask for it again soon. */
+void zr_source_drop(struct zr_source *s, uint64_t what, uint64_t id);
 
 /*
  * Which objects are stored. The first call lists them, which may take long; others wait

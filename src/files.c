@@ -218,6 +218,8 @@ static int load_array(struct zr_files *f, uint64_t owner)
 		                   f->env->gate, owner, f->env->missing_is_error);
 	if (r < 0)
 		return r;
+	f->ahead.queue = f->env->queue;
+	f->source.ahead = &f->ahead;
 	f->measure = zr_measure_new(a, &f->layout, &f->env->render);
 	if (!f->measure)
 		return -ENOMEM;
@@ -332,7 +334,8 @@ const void *zr_files_wait_on(struct zr_files *f)
 
 bool zr_files_idle(struct zr_files *f)
 {
-	return atomic_load(&f->refs) == 1 && !(f->sizes && zr_sizes_busy(f->sizes));
+	return atomic_load(&f->refs) == 1 && !zr_ahead_busy(&f->ahead) &&
+	       !(f->sizes && zr_sizes_busy(f->sizes));
 }
 
 static void save_text_sizes(struct zr_files *f, struct zr_known_sizes *ret)

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 
+#include "ahead.h"
 #include "files.h"
 #include "recall.h"
 
@@ -37,6 +38,7 @@ struct zr_files {
 	/* Of an array that can be shown; else `sizes` is NULL. */
 	struct zr_layout layout;
 	struct zr_source source;
+	struct zr_ahead_jobs ahead;
 	struct zr_measure *measure;
 	struct zr_recall recall; /* guarded by the lock of sizes */
 	struct zr_sizes *sizes;

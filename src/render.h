@@ -122,6 +122,10 @@ uint64_t zr_bin_len(const struct zr_bin *b); /* bytes that one record takes */
 void zr_bin_put_run(const struct zr_bin *b, const uint8_t *rec, uint64_t stride,
                     uint64_t n, uint8_t *out);
 
+/* Whether a record that begins with these bytes, and has no more, is in the file as it is
+ * in memory. */
+bool zr_bin_is_copy(const struct zr_bin *b);
+
 /* Bytes [skip, skip + len) of one record, which it must have. -ENOMEM: the one function
  * here that allocates, because values are made whole. */
 ZR_MUST_CHECK int zr_bin_put_part(const struct zr_bin *b, const uint8_t *rec,

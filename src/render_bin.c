@@ -274,6 +274,19 @@ static int packed_put_part(const struct zr_bin *b, const uint8_t *rec, uint64_t 
 	return 0;
 }
 
+bool zr_bin_is_copy(const struct zr_bin *bin)
+{
+	const struct packed *b = (const struct packed *)bin;
+	const struct part *p;
+
+	if (bin->ops != &packed_ops)
+		return false;
+	p = b->parts;
+	if (b->is_record)
+		return b->nparts == 0;
+	return p->from == 0 && p->unit == 1 && p->naxes == 0 && p->size == bin->len;
+}
+
 static const struct zr_bin_ops packed_ops = {
 	.put_run = packed_put_run,
 	.put_part = packed_put_part,

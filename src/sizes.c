@@ -216,6 +216,30 @@ int zr_sizes_locate(struct zr_sizes *s, uint32_t file, uint64_t offset,
 	return r;
 }
 
+bool zr_sizes_offset(struct zr_sizes *s, uint32_t file, uint64_t record, uint64_t *ret)
+{
+	bool known;
+
+	pthread_mutex_lock(&s->lock);
+	known = s->listed && zr_blocks_has(&s->blocks, record);
+	if (known)
+		*ret = zr_blocks_offset(&s->blocks, file, record);
+	pthread_mutex_unlock(&s->lock);
+	return known;
+}
+
+bool zr_sizes_block_shift(struct zr_sizes *s, unsigned int *ret)
+{
+	bool listed;
+
+	pthread_mutex_lock(&s->lock);
+	listed = s->listed;
+	if (listed)
+		*ret = s->blocks.shift;
+	pthread_mutex_unlock(&s->lock);
+	return listed;
+}
+
 bool zr_sizes_is_recalled(struct zr_sizes *s)
 {
 	bool recalled;

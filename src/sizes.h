@@ -80,6 +80,13 @@ ZR_MUST_CHECK int zr_sizes_locate(struct zr_sizes *s, uint32_t file, uint64_t of
 bool zr_sizes_peek_locate(struct zr_sizes *s, uint32_t file, uint64_t offset,
                           uint64_t *ret_record, uint64_t *ret_offset);
 
+/* Where the line of `record` begins, or of nrecords where the last one ends; false: not
+ * known, or not without walking from the begin of its block. */
+bool zr_sizes_offset(struct zr_sizes *s, uint32_t file, uint64_t record, uint64_t *ret);
+
+/* Records in a block of the index are 1 << *ret; false: not known yet. */
+bool zr_sizes_block_shift(struct zr_sizes *s, unsigned int *ret);
+
 /* Whether the block index was found on disk, but not read in yet: zr_sizes_locate() does
  * that, and then zr_sizes_agree() has something to compare with. */
 bool zr_sizes_is_recalled(struct zr_sizes *s);

@@ -24,6 +24,7 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <sys/uio.h>
 
 #include "chunk.h"
 #include "render.h"
@@ -45,12 +46,23 @@ struct zr_cursor {
 	uint64_t end;    /* record behind the last one that is wanted */
 };
 
+/* Bytes of a file where they lie, in chunks of the cache. */
+#define ZR_LENT_MAX 8
+struct zr_lent {
+	unsigned int count;
+	struct iovec at[ZR_LENT_MAX];
+	struct zr_chunk *of[ZR_LENT_MAX]; /* one reference each */
+};
+
 struct zr_view_ops {
 	bool (*peek_size)(struct zr_view *v, uint64_t *ret);
 	int (*size)(struct zr_view *v, struct zr_ticket *ticket, uint64_t *ret);
 	int (*read)(struct zr_view *v, uint64_t offset, size_t len,
 	            struct zr_ticket *ticket, const atomic_bool *cancel, uint8_t *out,
 	            size_t *ret_len);
+	/* NULL: never. */
+	bool (*lend)(struct zr_view *v, uint64_t offset, size_t len, bool wait,
+	             const atomic_bool *cancel, struct zr_lent *ret);
 	/* Both NULL: the file is not made of records. */
 	void (*rows)(struct zr_view *v, struct zr_rows *ret);
 	int (*read_rows)(struct zr_view *v, struct zr_cursor *c, size_t len,
@@ -93,6 +105,37 @@ static inline ZR_MUST_CHECK int zr_view_read(struct zr_view *v, uint64_t offset,
                                              size_t *ret_len)
 {
 	return v->ops->read(v, offset, len, ticket, cancel, out, ret_len);
+}
+
+/*
+ * The same bytes that zr_view_read() gives, without copying them; and whoever reads a
+ * file from its begin to its end has what comes next made ahead, if it tells so by this
+ * call. False: they are not to be had in this way, or, unless `wait`, not without work.
+ */
+static inline bool zr_view_lend(struct zr_view *v, uint64_t offset, size_t len, bool wait,
+                                const atomic_bool *cancel, struct zr_lent *ret)
+{
+	*ret = (struct zr_lent){0};
+	return v->ops->lend && v->ops->lend(v, offset, len, wait, cancel, ret);
+}
+
+/* Takes over the reference of `chunk`; false, and drops it: there is no room. */
+static inline bool zr_lent_add(struct zr_lent *l, struct zr_chunk *chunk, void *data,
+                               size_t len)
+{
+	if (l->count == ZR_LENT_MAX) {
+		zr_chunk_unref(chunk);
+		return false;
+	}
+	l->of[l->count] = chunk;
+	l->at[l->count++] = (struct iovec){data, len};
+	return true;
+}
+
+static inline void zr_lent_done(struct zr_lent *l)
+{
+	while (l->count > 0)
+		zr_chunk_unref(l->of[--l->count]);
 }
 
 /* False: the file is not made of records. */

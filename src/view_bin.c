@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "request.h"
+#include "view_decode.h"
 
 /* A longer record is made once, and kept in the cache, not for each read again. */
 #define LONG_RECORD ((uint64_t)1 << 20)
@@ -20,6 +21,8 @@ struct bin {
 	uint64_t record_len;   /* bytes of a record in the file; may be 0 */
 	uint64_t first, bytes; /* of a record, that it is made of */
 	uint64_t what;         /* long records, in the cache */
+	bool is_copy;          /* the file is what the chunks hold */
+	struct zr_decode decode;
 };
 
 static bool bin_peek_size(struct zr_view *v, uint64_t *ret)
@@ -189,6 +192,53 @@ static int bin_read(struct zr_view *v, uint64_t offset, size_t len,
 	return 0;
 }
 
+/* What a chunk holds of the range, if the file is just that; *ret_done: its bytes. */
+static bool bin_lend_run(struct bin *b, uint64_t offset, size_t len, bool wait,
+                         struct zr_lent *ret, size_t *ret_done)
+{
+	uint64_t skip = offset % b->record_len;
+	struct zr_chunk *chunk;
+	struct zr_run run;
+
+	zr_grid_run(&b->source->grid, offset / b->record_len, &run);
+	if (run.step != 1)
+		return false;
+	chunk = zr_source_peek(b->source, run.cell);
+	if (!chunk && wait && zr_source_get(b->source, run.cell, &chunk) < 0)
+		return false;
+	if (!chunk)
+		return false;
+	*ret_done = (size_t)ZR_MIN((uint64_t)len, run.count * b->record_len - skip);
+	return zr_lent_add(ret, chunk,
+	                   chunk->data.data + run.first * b->record_len + skip,
+	                   *ret_done);
+}
+
+static bool bin_lend(struct zr_view *v, uint64_t offset, size_t len, bool wait,
+                     const atomic_bool *cancel, struct zr_lent *ret)
+{
+	struct bin *b = (struct bin *)v;
+	uint64_t size;
+	size_t done;
+
+	(void)cancel;
+	if (!bin_peek_size(v, &size) || offset < b->header.len || offset >= size)
+		return false;
+	offset -= b->header.len;
+	len = (size_t)ZR_MIN((uint64_t)len, size - b->header.len - offset);
+	if (zr_ahead_follows(&b->decode.ahead, offset, len))
+		zr_decode_run(&b->decode, (offset + len) / b->record_len);
+	while (len > 0) {
+		if (!b->is_copy || !bin_lend_run(b, offset, len, wait, ret, &done)) {
+			zr_lent_done(ret);
+			return false;
+		}
+		offset += done;
+		len -= done;
+	}
+	return true;
+}
+
 static void bin_rows(struct zr_view *v, struct zr_rows *ret)
 {
 	struct bin *b = (struct bin *)v;
@@ -227,6 +277,7 @@ static void bin_free(struct zr_view *v)
 {
 	struct bin *b = (struct bin *)v;
 
+	zr_decode_done(&b->decode);
 	zr_bin_free(b->bin);
 	zr_buf_done(&b->header);
 	free(b);
@@ -236,6 +287,7 @@ static const struct zr_view_ops bin_ops = {
 	.peek_size = bin_peek_size,
 	.size = bin_size,
 	.read = bin_read,
+	.lend = bin_lend,
 	.rows = bin_rows,
 	.read_rows = bin_read_rows,
 	.free = bin_free,
@@ -257,6 +309,8 @@ struct zr_view *zr_view_new_bin(struct zr_source *source, const struct zr_column
 	b->record_len = zr_bin_len(own_bin);
 	zr_view_set_part(column, source, &b->first, &b->bytes);
 	b->what = zr_source_new_what(source);
+	b->is_copy = b->record_len == source->array->type.size && zr_bin_is_copy(own_bin);
+	zr_decode_init(&b->decode, source, b->first, b->bytes);
 	b->header = *own_header;
 	*own_header = (struct zr_buf){0};
 	return &b->view;

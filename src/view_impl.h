@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view_impl.h - what view_text.c (where a read begins) and view_walk.c (how it goes on)
- * share
+ * view_impl.h - what view_text.c (where a read begins), view_walk.c (how it goes on) and
+ * view_piece.c (what is made before it begins) share
  *
  * Layer 3, private.
  */
@@ -9,7 +9,9 @@
 
 #include <pthread.h>
 
+#include "ahead.h"
 #include "view.h"
+#include "view_decode.h"
 
 #define ZR_ANCHORS 8
 
@@ -33,6 +35,11 @@ struct zr_text {
 	_Atomic uint64_t long_record; /* of the one that was read last, + 1; 0: none */
 	atomic_bool told;             /* that a line is too long */
 
+	struct zr_ahead ahead;   /* makes pieces */
+	struct zr_decode decode; /* what they will be made of */
+	uint64_t piece_what;     /* its pieces, in the cache */
+	atomic_int piece_shift;  /* records in one are 1 << this; 0: not known yet */
+
 	pthread_mutex_t lock; /* guards what follows */
 	struct zr_anchor anchors[ZR_ANCHORS];
 	unsigned int nanchors, oldest;
@@ -49,5 +56,17 @@ struct zr_walk {
 	struct zr_buf scratch;   /* owned; a line that is wanted in part */
 };
 
-/* Goes some lines farther: skips them, or writes them. There must be a line, and room. */
-ZR_MUST_CHECK int zr_walk_on(struct zr_walk *w);
+/* Lines from the target on until the buffer is full or they end. -EINTR: *cancel (may be
+ * NULL) became true. */
+ZR_MUST_CHECK int zr_walk_run(struct zr_walk *w, const atomic_bool *cancel);
+
+void zr_pieces_init(struct zr_text *t);
+void zr_pieces_done(struct zr_text *t);
+
+/*
+ * Bytes of the lines, `offset` counted from the first one, for a reader who goes on from
+ * where it had ended: from pieces, which are made ahead. False: it does not, or that is
+ * not how to get them (a piece could not be made: parts of it may be readable).
+ */
+bool zr_pieces_lend(struct zr_text *t, uint64_t offset, size_t len, bool wait,
+                    const atomic_bool *cancel, struct zr_lent *ret);

@@ -75,21 +75,6 @@ static int walk_begin(struct zr_walk *w, struct zr_ticket *ticket)
 	return 0;
 }
 
-/* Lines from the target on until the buffer is full or the file ends. */
-static int walk_run(struct zr_walk *w, const atomic_bool *cancel)
-{
-	const uint8_t *begin = w->out;
-	int r = 0;
-
-	while (r == 0 && w->out < w->end && w->record < w->last) {
-		if (cancel && atomic_load(cancel))
-			return -EINTR;
-		r = zr_walk_on(w);
-	}
-	zr_tally_add(ZR_TALLY_RENDERED, (uint64_t)(w->out - begin));
-	return r;
-}
-
 /* --- the view
  * ------------------------------------------------------------------------------ */
 
@@ -135,7 +120,7 @@ static int text_read_lines(struct zr_text *t, uint64_t offset, size_t len, bool 
 	int r = walk_begin(&w, ticket);
 
 	if (r == 0)
-		r = walk_run(&w, cancel);
+		r = zr_walk_run(&w, cancel);
 	zr_buf_done(&w.scratch);
 	if (r < 0)
 		return r;
@@ -197,7 +182,7 @@ static int text_read_rows(struct zr_view *v, struct zr_cursor *c, size_t len,
 	                    .target = c->skip,
 	                    .out = out,
 	                    .end = out + len};
-	int r = walk_run(&w, cancel);
+	int r = zr_walk_run(&w, cancel);
 
 	zr_buf_done(&w.scratch);
 	if (r < 0)
@@ -212,16 +197,30 @@ static void text_free(struct zr_view *v)
 {
 	struct zr_text *t = (struct zr_text *)v;
 
+	zr_pieces_done(t);
 	pthread_mutex_destroy(&t->lock);
 	zr_line_free(t->line);
 	zr_buf_done(&t->header);
 	free(t);
 }
 
+static bool text_lend(struct zr_view *v, uint64_t offset, size_t len, bool wait,
+                      const atomic_bool *cancel, struct zr_lent *ret)
+{
+	struct zr_text *t = (struct zr_text *)v;
+	uint64_t size;
+
+	if (!text_peek_size(v, &size) || offset < t->header.len || offset >= size)
+		return false;
+	len = (size_t)ZR_MIN((uint64_t)len, size - offset);
+	return zr_pieces_lend(t, offset - t->header.len, len, wait, cancel, ret);
+}
+
 static const struct zr_view_ops text_ops = {
 	.peek_size = text_peek_size,
 	.size = text_size,
 	.read = text_read,
+	.lend = text_lend,
 	.rows = text_rows,
 	.read_rows = text_read_rows,
 	.free = text_free,
@@ -249,6 +248,7 @@ struct zr_view *zr_view_new_text(struct zr_source *source, struct zr_sizes *size
 	t->fill_len = zr_line_len(own_line, source->array->fill);
 	zr_view_set_part(column, source, &t->first, &t->bytes);
 	t->what = zr_source_new_what(source);
+	zr_pieces_init(t);
 	pthread_mutex_init(&t->lock, NULL);
 	return &t->view;
 }

@@ -291,8 +291,8 @@ static bool walk_put_kept(struct zr_walk *w)
  * ----------------------------------------------------------------------------
  */
 
-/* One stretch, or one long line, farther. */
-int zr_walk_on(struct zr_walk *w)
+/* One stretch, or one long line, farther: skips lines, or writes them. */
+static int walk_on(struct zr_walk *w)
 {
 	struct zr_chunk *chunk = NULL;
 	struct zr_gate *gate = w->t->source->gate;
@@ -315,4 +315,18 @@ int zr_walk_on(struct zr_walk *w)
 	if (r == 0 && s.long_line)
 		r = walk_put_long(w, &s);
 	return r == 0 || r == -ENOMEM ? r : -EIO;
+}
+
+int zr_walk_run(struct zr_walk *w, const atomic_bool *cancel)
+{
+	const uint8_t *begin = w->out;
+	int r = 0;
+
+	while (r == 0 && w->out < w->end && w->record < w->last) {
+		if (cancel && atomic_load(cancel))
+			return -EINTR;
+		r = walk_on(w);
+	}
+	zr_tally_add(ZR_TALLY_RENDERED, (uint64_t)(w->out - begin));
+	return r;
 }

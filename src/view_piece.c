@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A *piece* is the text of 2^piece_shift records, cut where the block index knows the
+ * offsets, so each can be made without the others. A sequential reader is served from
+ * pieces: several are made at a time, by all cores, while it is still busy with those
+ * before. They are kept in the cache until the reader has passed them; from then on the
+ * kernel has them.
+ */
+#include <errno.h>
+
+#include "view_impl.h"
+
+/* About what is made at a time. Twice as much as one request of the kernel, at least. */
+#define PIECE_BYTES ((uint64_t)512 << 10)
+/* Much more than that is no piece: the blocks of the index are too coarse. */
+#define PIECE_MOST ((uint64_t)8 << 20)
+/* A file of less is not worth it. */
+#define LEAST_BYTES ((uint64_t)1 << 20)
+/* So many are made ahead, if that is not too large a part of the cache. */
+#define PIECES_AHEAD 8
+#define CACHE_PART 8
+
+#define NO_PIECES (-1)
+
+struct piece {
+	struct zr_text *t;
+	const atomic_bool *cancel;
+	uint64_t record, last; /* of its lines: the first, and the one behind them */
+	uint64_t begin, end;   /* their bytes */
+};
+
+/* --- what they are ---------------------------------------------------------------------
+ */
+
+static int find_shift(struct zr_text *t, uint64_t size)
+{
+	uint64_t line = ZR_MAX(size / t->source->grid.nrecords, (uint64_t)1);
+	unsigned int shift;
+
+	if (size < LEAST_BYTES)
+		return NO_PIECES;
+	if (!zr_sizes_block_shift(t->sizes, &shift))
+		return 0;
+	while (shift < 63 && line << shift < PIECE_BYTES)
+		shift++;
+	return shift > 0 && line <= PIECE_MOST >> shift ? (int)shift : NO_PIECES;
+}
+
+/* False: there are none, or not yet. */
+static bool pieces_known(struct zr_text *t)
+{
+	int shift = atomic_load(&t->piece_shift);
+	uint64_t size;
+
+	if (shift == 0 && t->source->grid.nrecords > 0 &&
+	    zr_sizes_peek(t->sizes, t->file, &size)) {
+		shift = find_shift(t, size);
+		atomic_store(&t->piece_shift, shift);
+	}
+	return shift > 0;
+}
+
+static uint64_t piece_count(const struct zr_text *t)
+{
+	return ((t->source->grid.nrecords - 1) >> t->piece_shift) + 1;
+}
+
+static bool piece_find(struct zr_text *t, uint64_t n, struct piece *ret)
+{
+	uint64_t nrecords = t->source->grid.nrecords, size;
+	int shift = atomic_load(&t->piece_shift);
+
+	if (n >= piece_count(t))
+		return false;
+	*ret = (struct piece){.t = t, .record = n << shift};
+	size = ZR_MIN(nrecords - ret->record, (uint64_t)1 << shift);
+	ret->last = ret->record + size;
+	return zr_sizes_offset(t->sizes, t->file, ret->record, &ret->begin) &&
+	       zr_sizes_offset(t->sizes, t->file, ret->last, &ret->end) &&
+	       ret->end - ret->begin <= PIECE_MOST;
+}
+
+/* --- making them -----------------------------------------------------------------------
+ */
+
+/* zr_cache_load */
+static int piece_load(void *arg, struct zr_chunk *chunk, struct zr_err *reterr)
+{
+	const struct piece *p = arg;
+	size_t len = (size_t)(p->end - p->begin);
+	struct zr_walk w = {.t = p->t,
+	                    .record = p->record,
+	                    .offset = p->begin,
+	                    .last = p->last,
+	                    .target = p->begin};
+	int r = zr_buf_reserve(&chunk->data, len);
+
+	(void)reterr;
+	if (r < 0)
+		return r;
+	w.out = chunk->data.data;
+	w.end = w.out + len;
+	r = zr_walk_run(&w, p->cancel);
+	zr_buf_done(&w.scratch);
+	if (r < 0)
+		return r;
+	chunk->data.len = len;
+	/* Else the text is not as long as measured: who reads it is told so. */
+	return w.out == w.end && w.record == p->last ? 0 : -EIO;
+}
+
+static int piece_get(struct piece *p, uint64_t n, struct zr_chunk **ret)
+{
+	return zr_source_keep(p->t->source, p->t->piece_what, n, piece_load, p, ret);
+}
+
+/* zr_ahead_make */
+static void piece_make(void *arg, uint64_t n, const atomic_bool *cancel)
+{
+	ZR_CLEANUP(zr_chunk_unrefp) struct zr_chunk *chunk = NULL;
+	struct piece p;
+
+	if (!piece_find(arg, n, &p))
+		return;
+	p.cancel = cancel;
+	if (piece_get(&p, n, &chunk) < 0)
+		return; /* the reader will meet it */
+}
+
+/* --- reading them ----------------------------------------------------------------------
+ */
+
+static uint64_t pieces_ahead(const struct zr_text *t)
+{
+	uint64_t room = zr_cache_budget(t->source->cache) / CACHE_PART / PIECE_BYTES;
+
+	return ZR_MIN(room, (uint64_t)PIECES_AHEAD);
+}
+
+/* The part of the range that lies in piece n; *ret_len: its bytes. */
+static bool piece_lend(struct zr_text *t, uint64_t n, uint64_t offset, size_t len,
+                       bool wait, const atomic_bool *cancel, struct zr_lent *ret,
+                       size_t *ret_len)
+{
+	struct zr_chunk *chunk = zr_source_peek_derived(t->source, t->piece_what, n);
+	struct piece p;
+
+	if ((!chunk && !wait) || !piece_find(t, n, &p) || offset < p.begin ||
+	    offset >= p.end) {
+		zr_chunk_unref(chunk);
+		return false;
+	}
+	p.cancel = cancel;
+	if (!chunk && piece_get(&p, n, &chunk) < 0)
+		return false;
+	*ret_len = (size_t)ZR_MIN((uint64_t)len, p.end - offset);
+	return zr_lent_add(ret, chunk, chunk->data.data + (offset - p.begin), *ret_len);
+}
+
+/* The reader is at piece n. */
+static void pieces_run(struct zr_text *t, uint64_t n)
+{
+	uint64_t end = ZR_MIN(n + 1 + pieces_ahead(t), piece_count(t));
+
+	zr_ahead_run(&t->ahead, n + 1, end);
+	zr_decode_run(&t->decode, end << t->piece_shift);
+	/* Where the reader was, only one who was overtaken may still come. */
+	if (n >= 2)
+		zr_source_drop(t->source, t->piece_what, n - 2);
+}
+
+bool zr_pieces_lend(struct zr_text *t, uint64_t offset, size_t len, bool wait,
+                    const atomic_bool *cancel, struct zr_lent *ret)
+{
+	bool follows = zr_ahead_follows(&t->decode.ahead, offset, len);
+	uint64_t record, begin, n;
+	size_t done;
+
+	if (!zr_ahead_follows(&t->ahead, offset, len) || !follows || !pieces_known(t) ||
+	    !zr_sizes_peek_locate(t->sizes, t->file, offset, &record, &begin))
+		return false;
+	n = record >> t->piece_shift;
+	pieces_run(t, n);
+	while (len > 0) {
+		if (!piece_lend(t, n, offset, len, wait, cancel, ret, &done)) {
+			zr_lent_done(ret);
+			return false;
+		}
+		n++;
+		offset += done;
+		len -= done;
+	}
+	return true;
+}
+
+void zr_pieces_init(struct zr_text *t)
+{
+	t->piece_what = zr_source_new_what(t->source);
+	zr_ahead_init(&t->ahead, t->source->ahead, piece_make, t);
+	zr_decode_init(&t->decode, t->source, t->first, t->bytes);
+}
+
+void zr_pieces_done(struct zr_text *t)
+{
+	zr_decode_done(&t->decode);
+	zr_ahead_done(&t->ahead);
+}

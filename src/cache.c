@@ -19,13 +19,17 @@
 #include <uthash.h>
 #include <utlist.h>
 
+/* How it came in: by someone who wants it, who goes through all chunks once, or as what
+ * was made by him. */
+enum way { WAY_GET, WAY_SCAN, WAY_PUT };
+
 struct entry {
 	struct zr_cache_key key;
 	UT_hash_handle hh;
 	struct entry *prev, *next; /* LRU */
 	struct zr_chunk *chunk;    /* one reference once loaded, else NULL */
 	unsigned int users;        /* threads that look at it while it is loading */
-	bool scan; /* loaded by someone who goes through all chunks once */
+	enum way way;
 	bool over; /* the load has ended */
 	int error; /* how, when it failed */
 	char *why; /* owned: the text of that, if there was memory */
@@ -148,9 +152,10 @@ static struct entry *cache_victim(struct zr_cache *c, const struct entry *load)
 {
 	struct entry *oldest = cache_oldest(c), *e = c->lru;
 
-	if (!oldest || !load->scan || oldest->key.owner != load->key.owner)
+	if (!oldest || load->way == WAY_GET || oldest->key.owner != load->key.owner)
 		return oldest;
-	while (e && (e->users > 0 || !e->scan || e->key.owner != load->key.owner))
+	while (e &&
+	       (e->users > 0 || e->way != WAY_SCAN || e->key.owner != load->key.owner))
 		e = e->next;
 	return e ? e : oldest;
 }
@@ -204,14 +209,14 @@ static void cache_reserve(struct zr_cache *c, size_t estimate, const struct entr
 }
 
 static struct entry *entry_new(struct zr_cache *c, const struct zr_cache_key *key,
-                               bool scan)
+                               enum way way)
 {
 	struct entry *e = calloc(1, sizeof(*e));
 
 	if (!e)
 		return NULL;
 	e->key = *key;
-	e->scan = scan;
+	e->way = way;
 	e->users = 1;
 	HASH_ADD(hh, c->by_key, key, sizeof(e->key), e);
 	if (!e->hh.tbl) {
@@ -331,7 +336,7 @@ static int entry_load(struct zr_cache *c, struct entry *e, size_t estimate,
 }
 
 static int cache_get(struct zr_cache *c, const struct zr_cache_key *key, size_t estimate,
-                     zr_cache_load load, void *arg, bool scan, struct zr_chunk **ret,
+                     zr_cache_load load, void *arg, enum way way, struct zr_chunk **ret,
                      struct zr_err *reterr)
 {
 	struct entry *e;
@@ -346,7 +351,7 @@ static int cache_get(struct zr_cache *c, const struct zr_cache_key *key, size_t 
 		*ret = entry_use(c, e);
 	} else if (e) {
 		r = entry_wait(c, e, ret, reterr);
-	} else if (!(e = entry_new(c, key, scan))) {
+	} else if (!(e = entry_new(c, key, way))) {
 		r = -ENOMEM;
 	} else {
 		r = entry_load(c, e, estimate, load, arg, ret, reterr);
@@ -360,14 +365,24 @@ int zr_cache_get(struct zr_cache *c, const struct zr_cache_key *key, size_t esti
                  zr_cache_load load, void *arg, struct zr_chunk **ret,
                  struct zr_err *reterr)
 {
-	return cache_get(c, key, estimate, load, arg, false, ret, reterr);
+	return cache_get(c, key, estimate, load, arg, WAY_GET, ret, reterr);
 }
 
 int zr_cache_scan(struct zr_cache *c, const struct zr_cache_key *key, size_t estimate,
                   zr_cache_load load, void *arg, struct zr_chunk **ret,
                   struct zr_err *reterr)
 {
-	return cache_get(c, key, estimate, load, arg, true, ret, reterr);
+	return cache_get(c, key, estimate, load, arg, WAY_SCAN, ret, reterr);
+}
+
+void zr_cache_put(struct zr_cache *c, const struct zr_cache_key *key, zr_cache_load load,
+                  void *arg)
+{
+	struct zr_chunk *chunk = NULL;
+	struct zr_err err;
+
+	if (cache_get(c, key, 0, load, arg, WAY_PUT, &chunk, &err) == 0)
+		zr_chunk_unref(chunk);
 }
 
 struct zr_chunk *zr_cache_peek(struct zr_cache *c, const struct zr_cache_key *key)

@@ -70,6 +70,14 @@ ZR_MUST_CHECK int zr_cache_scan(struct zr_cache *c, const struct zr_cache_key *k
                                 size_t estimate, zr_cache_load load, void *arg,
                                 struct zr_chunk **ret, struct zr_err *reterr);
 
+/*
+ * Puts in what was made in the course of such a scan and will be wanted soon: it stays
+ * rather than the chunks of the scan. What the loader makes is ready, it only hands it
+ * over. Somebody else's chunk of that key wins.
+ */
+void zr_cache_put(struct zr_cache *c, const struct zr_cache_key *key, zr_cache_load load,
+                  void *arg);
+
 /* The chunk if it is there now, else NULL. */
 struct zr_chunk *zr_cache_peek(struct zr_cache *c, const struct zr_cache_key *key);
 

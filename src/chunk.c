@@ -416,6 +416,14 @@ int zr_source_keep(struct zr_source *s, uint64_t what, uint64_t id, zr_cache_loa
 	return zr_cache_get(s->cache, &key, 0, load, arg, ret, NULL);
 }
 
+void zr_source_put(struct zr_source *s, uint64_t what, uint64_t id, zr_cache_load load,
+                   void *arg)
+{
+	struct zr_cache_key key = derived_key(s, what, id);
+
+	zr_cache_put(s->cache, &key, load, arg);
+}
+
 void zr_source_drop(struct zr_source *s, uint64_t what, uint64_t id)
 {
 	struct zr_cache_key key = derived_key(s, what, id);

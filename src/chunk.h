@@ -117,6 +117,9 @@ struct zr_chunk *zr_source_peek_derived(struct zr_source *s, uint64_t what, uint
  * room in the cache is waited for, so it should be little. Errors are load()'s. */
 ZR_MUST_CHECK int zr_source_keep(struct zr_source *s, uint64_t what, uint64_t id,
                                  zr_cache_load load, void *arg, struct zr_chunk **ret);
+/* The same, made beside a scan of the cells (cache.h), and ready. */
+void zr_source_put(struct zr_source *s, uint64_t what, uint64_t id, zr_cache_load load,
+                   void *arg);
 /* Nobody will ask for it again soon. */
 void zr_source_drop(struct zr_source *s, uint64_t what, uint64_t id);
 

@@ -209,6 +209,8 @@ int zr_files_nth(struct zr_files *f, enum zr_tree_form tree, uint32_t dir, size_
 		r = -ENOENT;
 	if (r == 0)
 		*ret = d->children[nth];
+	if (r == 0 && nth == 0 && f->sizes)
+		zr_sizes_expect(f->sizes);
 	pthread_mutex_unlock(&f->lock);
 	return r;
 }

@@ -62,6 +62,9 @@ uint64_t zr_line_max(const struct zr_line *line);
 
 /* Bytes of one record's line, LF included, index digits not. Never 0. */
 uint64_t zr_line_len(const struct zr_line *line, const uint8_t *rec);
+/* Likewise of n records together; stops at UINT64_MAX. */
+uint64_t zr_line_len_run(const struct zr_line *line, const uint8_t *rec, uint64_t stride,
+                         uint64_t n);
 
 /*
  * Write the lines of up to n records of a run, as long as each certainly fits before

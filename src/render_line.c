@@ -95,6 +95,12 @@ uint64_t zr_line_len(const struct zr_line *line, const uint8_t *rec)
 	return line_sum(line, rec, 0, 1);
 }
 
+uint64_t zr_line_len_run(const struct zr_line *line, const uint8_t *rec, uint64_t stride,
+                         uint64_t n)
+{
+	return line_sum(line, rec, stride, n);
+}
+
 /* ---- the index ---- */
 
 /* Everything before the digits of the last index number. */

@@ -5,13 +5,19 @@
  * `stops` the pass goes on for those who ask again. The sizes, once known, stay.
  */
 #include <errno.h>
+#include <stddef.h>
 
 #include "log.h"
 #include "sizes_impl.h"
 
-struct zr_sizes *zr_sizes_new(struct zr_source *source, const struct zr_measure *measure,
-                              const bool *indexed, struct zr_queue *queue,
-                              unsigned int size_wait, const uint64_t *known)
+/* After the names of all files were read, so many ms are left to ask for their sizes. */
+#define LISTED_MS 2000
+/* So long must nobody ask for anything, for what nobody has asked for to be done. */
+#define QUIET_MS 1000
+
+static struct zr_sizes *sizes_new(struct zr_source *source, uint32_t nfiles,
+                                  const bool *indexed, struct zr_queue *queue,
+                                  unsigned int size_wait, const uint64_t *known)
 {
 	struct zr_sizes *s = calloc(1, sizeof(*s));
 	uint64_t *copy = NULL;
@@ -19,10 +25,9 @@ struct zr_sizes *zr_sizes_new(struct zr_source *source, const struct zr_measure 
 	if (!s)
 		return NULL;
 	s->source = source;
-	s->measure = measure;
 	s->queue = queue;
 	s->size_wait = size_wait;
-	s->nfiles = zr_measure_files(measure);
+	s->nfiles = nfiles;
 	pthread_mutex_init(&s->lock, NULL);
 	s->indexed = calloc(s->nfiles, sizeof(*s->indexed));
 	s->lens = calloc((size_t)s->nfiles * ZR_PASS_JOBS, sizeof(*s->lens));
@@ -39,6 +44,24 @@ struct zr_sizes *zr_sizes_new(struct zr_source *source, const struct zr_measure 
 	return s;
 }
 
+struct zr_sizes *zr_sizes_new(struct zr_source *source, const struct zr_measure *measure,
+                              const bool *indexed, struct zr_queue *queue,
+                              unsigned int size_wait, const uint64_t *known)
+{
+	struct zr_sizes *s = sizes_new(source, zr_measure_files(measure), indexed, queue,
+	                               size_wait, known);
+
+	if (!s)
+		return NULL;
+	s->measure = measure;
+	s->offered = calloc(s->nfiles, sizeof(*s->offered));
+	if (!s->offered) {
+		zr_sizes_free(s);
+		return NULL;
+	}
+	return s;
+}
+
 void zr_sizes_recall(struct zr_sizes *s, struct zr_recall *recall)
 {
 	s->recall = recall;
@@ -48,11 +71,13 @@ void zr_sizes_free(struct zr_sizes *s)
 {
 	if (!s)
 		return;
+	zr_sizes_free(atomic_load(&s->solo)); /* which has none itself */
 	/* The last job was counted as gone while it still held the lock. */
 	pthread_mutex_lock(&s->lock);
 	pthread_mutex_unlock(&s->lock);
 	pthread_mutex_destroy(&s->lock);
 	zr_blocks_done(&s->blocks);
+	free(s->offered);
 	free(s->indexed);
 	free(s->lens);
 	free(atomic_load(&s->sizes));
@@ -61,13 +86,23 @@ void zr_sizes_free(struct zr_sizes *s)
 
 bool zr_sizes_busy(struct zr_sizes *s)
 {
-	return atomic_load(&s->running) > 0;
+	struct zr_sizes *solo = atomic_load(&s->solo);
+
+	return atomic_load(&s->running) > 0 || atomic_load(&s->waiting) ||
+	       (solo && zr_sizes_busy(solo));
+}
+
+static size_t own_bytes(const struct zr_sizes *s)
+{
+	return sizeof(*s) + (size_t)s->nfiles * 8 * (ZR_PASS_JOBS + 1) +
+	       atomic_load(&s->bytes);
 }
 
 size_t zr_sizes_bytes(struct zr_sizes *s)
 {
-	return sizeof(*s) + (size_t)s->nfiles * 8 * (ZR_PASS_JOBS + 1) +
-	       atomic_load(&s->bytes) + zr_source_bytes(s->source);
+	struct zr_sizes *solo = atomic_load(&s->solo);
+
+	return own_bytes(s) + (solo ? own_bytes(solo) : 0) + zr_source_bytes(s->source);
 }
 
 /* --- windows ---------------------------------------------------------------------------
@@ -140,12 +175,140 @@ static int pass_ask(struct zr_sizes *s, struct zr_ticket *ticket, bool *ret_star
 	return -EINPROGRESS;
 }
 
+/* --- one file alone --------------------------------------------------------------------
+ */
+
+void zr_sizes_offer(struct zr_sizes *s, uint32_t file, struct zr_solo *how)
+{
+	struct zr_sizes *solo = atomic_load(&s->solo);
+
+	s->offered[file] = how;
+	if (solo && solo->file == file)
+		solo->how = how; /* it was made by zr_sizes_show() */
+}
+
+void zr_sizes_expect(struct zr_sizes *s)
+{
+	atomic_store(&s->listed_at, zr_now_ms());
+}
+
+static struct zr_sizes *solo_new(struct zr_sizes *s, uint32_t file, const uint64_t *known)
+{
+	struct zr_sizes *solo =
+		sizes_new(s->source, 1, &s->indexed[file], s->queue, s->size_wait, known);
+
+	if (!solo)
+		return NULL;
+	solo->array = s;
+	solo->file = file;
+	solo->how = s->offered[file];
+	return solo;
+}
+
+void zr_sizes_show(struct zr_sizes *s, uint32_t file, uint64_t size)
+{
+	if (!atomic_load(&s->solo))
+		atomic_store(&s->solo, solo_new(s, file, &size));
+}
+
+bool zr_sizes_shown(struct zr_sizes *s, uint32_t *ret_file, uint64_t *ret)
+{
+	struct zr_sizes *solo = atomic_load(&s->solo);
+	const uint64_t *sizes = solo ? atomic_load(&solo->sizes) : NULL;
+
+	if (sizes) {
+		*ret_file = solo->file;
+		*ret = sizes[0];
+	}
+	return sizes;
+}
+
+/* Somebody asks for this file: maybe it is the first. */
+static void solo_consider(struct zr_sizes *s, uint32_t file)
+{
+	uint64_t now = zr_now_ms(), listed = atomic_load(&s->listed_at);
+
+	atomic_store(&s->used_at, now);
+	if (atomic_load(&s->solo) || s->array || !s->offered[file] ||
+	    (listed > 0 && now < listed + LISTED_MS))
+		return;
+	pthread_mutex_lock(&s->lock);
+	/* Where there may be an index on disk, looking comes before measuring. */
+	if (!atomic_load(&s->solo) && !atomic_load(&s->sizes) &&
+	    s->state == ZR_PASS_IDLE &&
+	    !(s->recall && s->recall->state == ZR_RECALL_HOPED))
+		atomic_store(&s->solo, solo_new(s, file, NULL));
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Who answers for a file: its own pass, unless only that of the array has come to an end.
+ * *file becomes its number there. */
+static struct zr_sizes *sizes_of(struct zr_sizes *s, uint32_t *file)
+{
+	struct zr_sizes *solo = atomic_load(&s->solo);
+
+	if (!solo || solo->file != *file ||
+	    (atomic_load(&s->sizes) && !atomic_load(&solo->sizes)))
+		return s;
+	*file = 0;
+	return solo;
+}
+
+/* zr_job.run of `later` */
+static enum zr_job_result later_run(struct zr_job *job)
+{
+	struct zr_sizes *s =
+		(struct zr_sizes *)((char *)job - offsetof(struct zr_sizes, later));
+	bool start = false, wait;
+
+	pthread_mutex_lock(&s->lock);
+	wait = s->state == ZR_PASS_IDLE && !atomic_load(&job->abandoned);
+	if (wait && zr_now_ms() >= atomic_load(&s->used_at) + QUIET_MS) {
+		window_begin(s);
+		start = true;
+		wait = false;
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (start)
+		zr_pass_start(s);
+	job->wait_on = job; /* which nobody wakes: it looks again at each tick */
+	return wait ? ZR_JOB_PARK : ZR_JOB_DONE;
+}
+
+static void later_done(struct zr_job *job)
+{
+	struct zr_sizes *s =
+		(struct zr_sizes *)((char *)job - offsetof(struct zr_sizes, later));
+
+	atomic_store(&s->waiting, false); /* from here on it may be gone */
+}
+
+void zr_pass_later(struct zr_sizes *s)
+{
+	bool wanted;
+
+	pthread_mutex_lock(&s->lock);
+	wanted = s->recall && s->recall->id.index && s->state == ZR_PASS_IDLE &&
+	         !atomic_exchange(&s->waiting, true);
+	pthread_mutex_unlock(&s->lock);
+	if (!wanted)
+		return;
+	atomic_store(&s->used_at, zr_now_ms());
+	s->later = (struct zr_job){.key = (uint64_t)(uintptr_t)&s->later,
+	                           .run = later_run,
+	                           .done = later_done};
+	zr_queue_add(s->queue, &s->later);
+}
+
 /* --- asking ----------------------------------------------------------------------------
  */
 
 bool zr_sizes_peek(struct zr_sizes *s, uint32_t file, uint64_t *ret)
 {
-	const uint64_t *sizes = atomic_load(&s->sizes);
+	const uint64_t *sizes;
+
+	s = sizes_of(s, &file);
+	sizes = atomic_load(&s->sizes);
 
 	if (!sizes || sizes[file] >= ZR_MAX_FILE)
 		return false;
@@ -161,10 +324,13 @@ const uint64_t *zr_sizes_known(struct zr_sizes *s)
 int zr_sizes_get(struct zr_sizes *s, uint32_t file, struct zr_ticket *ticket,
                  uint64_t *ret)
 {
-	const uint64_t *sizes = atomic_load(&s->sizes);
+	const uint64_t *sizes;
 	bool start = false;
 	int r = 0;
 
+	solo_consider(s, file);
+	s = sizes_of(s, &file);
+	sizes = atomic_load(&s->sizes);
 	if (!sizes) {
 		pthread_mutex_lock(&s->lock);
 		sizes = atomic_load(&s->sizes);
@@ -195,6 +361,8 @@ bool zr_sizes_peek_locate(struct zr_sizes *s, uint32_t file, uint64_t offset,
 {
 	bool known;
 
+	atomic_store(&s->used_at, zr_now_ms());
+	s = sizes_of(s, &file);
 	pthread_mutex_lock(&s->lock);
 	known = locate_known(s, file, offset, ret_record, ret_offset);
 	pthread_mutex_unlock(&s->lock);
@@ -207,6 +375,8 @@ int zr_sizes_locate(struct zr_sizes *s, uint32_t file, uint64_t offset,
 	bool start = false;
 	int r = 0;
 
+	solo_consider(s, file);
+	s = sizes_of(s, &file);
 	pthread_mutex_lock(&s->lock);
 	if (!locate_known(s, file, offset, ret_record, ret_offset))
 		r = s->state == ZR_PASS_DONE ? -EIO : pass_ask(s, ticket, &start);
@@ -220,6 +390,7 @@ bool zr_sizes_offset(struct zr_sizes *s, uint32_t file, uint64_t record, uint64_
 {
 	bool known;
 
+	s = sizes_of(s, &file);
 	pthread_mutex_lock(&s->lock);
 	known = s->listed && zr_blocks_has(&s->blocks, record);
 	if (known)
@@ -228,10 +399,11 @@ bool zr_sizes_offset(struct zr_sizes *s, uint32_t file, uint64_t record, uint64_
 	return known;
 }
 
-bool zr_sizes_block_shift(struct zr_sizes *s, unsigned int *ret)
+bool zr_sizes_block_shift(struct zr_sizes *s, uint32_t file, unsigned int *ret)
 {
 	bool listed;
 
+	s = sizes_of(s, &file);
 	pthread_mutex_lock(&s->lock);
 	listed = s->listed;
 	if (listed)
@@ -255,6 +427,7 @@ bool zr_sizes_agree(struct zr_sizes *s, uint32_t file, uint64_t record, uint64_t
 {
 	bool agree = true;
 
+	s = sizes_of(s, &file);
 	pthread_mutex_lock(&s->lock);
 	if (!s->listed) {
 		*ret_left = UINT64_MAX;

@@ -12,6 +12,11 @@
  *
  * Records of damaged chunks have the fill value's line (their bytes cannot be read).
  *
+ * Whoever wants one file mostly wants no other: the file that is asked for first gets a
+ * pass of its own, which measures nothing else, unless the names of all were read just
+ * before (as by `ls -l`). The array's pass follows when another file is asked for; or, if
+ * there is an index on disk to be filled, when nobody has asked for anything for a while.
+ *
  * Files are numbered as in render.h (zr_measure): leaves, levels, records.csv. Sizes are
  * those of the records, headers not included.
  *
@@ -38,6 +43,20 @@ struct zr_ticket {
 	uint64_t window;
 };
 
+/*
+ * How one file is measured without the others: by whoever shows it, who may make its text
+ * on that occasion. Called by several jobs at a time, inside the gate.
+ */
+struct zr_solo {
+	uint64_t fill_len; /* of the fill value's line, index digits not */
+	/* Bytes of the lines of n records from `record` on, of one block of the index;
+	 * index digits not. *job is NULL at first, and the callee's. */
+	uint64_t (*measure)(struct zr_solo *how, void **job, const uint8_t *rec,
+	                    uint64_t stride, uint64_t record, uint64_t n);
+	/* What comes next does not continue what came before: *job becomes NULL. */
+	void (*pause)(struct zr_solo *how, void **job);
+};
+
 /* known: sizes that an earlier pass found, one for each file, or NULL. indexed: per file,
  * whether its lines hold the indices. NULL: no memory. */
 struct zr_sizes *zr_sizes_new(struct zr_source *source, const struct zr_measure *measure,
@@ -46,6 +65,17 @@ struct zr_sizes *zr_sizes_new(struct zr_source *source, const struct zr_measure 
 /* Where the index on disk comes in: borrowed, and from now on guarded by the lock of
  * sizes. Before anything is asked. */
 void zr_sizes_recall(struct zr_sizes *s, struct zr_recall *recall);
+
+/* How to measure a file alone; borrowed. Before that file is asked for, and once. */
+void zr_sizes_offer(struct zr_sizes *s, uint32_t file, struct zr_solo *how);
+
+/* The names of all files are being read: all sizes may be asked for soon. */
+void zr_sizes_expect(struct zr_sizes *s);
+
+/* The file that has its own pass, if its size is known by that; and the same told to a
+ * later life of the array: the size that was shown stays. */
+bool zr_sizes_shown(struct zr_sizes *s, uint32_t *ret_file, uint64_t *ret);
+void zr_sizes_show(struct zr_sizes *s, uint32_t file, uint64_t size);
 
 void zr_sizes_free(struct zr_sizes *s); /* no pass may be running; NULL is allowed */
 
@@ -84,8 +114,8 @@ bool zr_sizes_peek_locate(struct zr_sizes *s, uint32_t file, uint64_t offset,
  * known, or not without walking from the begin of its block. */
 bool zr_sizes_offset(struct zr_sizes *s, uint32_t file, uint64_t record, uint64_t *ret);
 
-/* Records in a block of the index are 1 << *ret; false: not known yet. */
-bool zr_sizes_block_shift(struct zr_sizes *s, unsigned int *ret);
+/* Records in a block of the file's index are 1 << *ret; false: not known yet. */
+bool zr_sizes_block_shift(struct zr_sizes *s, uint32_t file, unsigned int *ret);
 
 /* Whether the block index was found on disk, but not read in yet: zr_sizes_locate() does
  * that, and then zr_sizes_agree() has something to compare with. */

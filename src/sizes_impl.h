@@ -34,6 +34,7 @@ struct zr_pass_job {
 	uint64_t *lens; /* one for each file; part of zr_sizes.lens */
 
 	struct zr_stamp stamp; /* what it looked at for the unit in work */
+	void *solo;            /* of zr_solo */
 };
 
 struct zr_sizes {
@@ -44,6 +45,19 @@ struct zr_sizes {
 	uint32_t nfiles;
 	bool *indexed;  /* owned; one for each file */
 	uint64_t *lens; /* owned; one for each file and job */
+
+	/* Of one file alone: */
+	struct zr_sizes *array; /* borrowed: of all files. NULL: this is it */
+	uint32_t file;          /* its number there */
+	struct zr_solo *how;    /* borrowed */
+
+	/* Of all files: */
+	struct zr_solo **offered;        /* owned; by file: borrowed, or NULL */
+	_Atomic(struct zr_sizes *) solo; /* owned: of the file that was asked for first */
+	_Atomic uint64_t listed_at;      /* ms: when the names of all were read last */
+	_Atomic uint64_t used_at;        /* ms: when somebody asked for anything */
+	struct zr_job later;             /* begins the pass when nobody does */
+	atomic_bool waiting;             /* `later` is with the queue */
 
 	_Atomic(uint64_t *) sizes; /* owned; one for each file once known, else NULL */
 	atomic_size_t bytes;       /* of the block index */
@@ -74,6 +88,9 @@ struct zr_sizes {
 
 /* Milliseconds of the monotonic clock. */
 uint64_t zr_now_ms(void);
+
+/* The pass over one file is over: that over all is to follow. Without the lock. */
+void zr_pass_later(struct zr_sizes *s);
 
 /* Sets the jobs to work; to be called without the lock, after it was made RUNNING. */
 void zr_pass_start(struct zr_sizes *s);

@@ -45,6 +45,16 @@ static void job_flush(struct zr_pass_job *j)
 	j->count = 0;
 }
 
+static void measure_alone(struct zr_pass_job *j, const uint8_t *rec, uint64_t stride,
+                          uint64_t record, uint64_t n)
+{
+	struct zr_solo *how = j->sizes->how;
+	uint64_t len = how->measure(how, &j->solo, rec, stride, record, n);
+
+	if (__builtin_add_overflow(*j->lens, len, j->lens))
+		*j->lens = UINT64_MAX;
+}
+
 /* n records of one block. */
 static void measure_some(struct zr_pass_job *j, const uint8_t *rec, uint64_t stride,
                          uint64_t record, uint64_t n)
@@ -55,7 +65,10 @@ static void measure_some(struct zr_pass_job *j, const uint8_t *rec, uint64_t str
 		job_flush(j);
 	if (j->count == 0)
 		j->record = record;
-	zr_measure_run(s->measure, rec, stride, n, j->lens);
+	if (s->how)
+		measure_alone(j, rec, stride, record, n);
+	else
+		zr_measure_run(s->measure, rec, stride, n, j->lens);
 	j->count += n;
 }
 
@@ -114,6 +127,8 @@ static void measure_cell(struct zr_pass_job *j, uint64_t number, const uint8_t *
 	do
 		measure_row(j, zr_grid_record(g, index), cell, &room);
 	while (next_row(&box, g->ndim, index));
+	if (j->solo)
+		j->sizes->how->pause(j->sizes->how, &j->solo);
 	zr_gate_leave(src->gate);
 	job_flush(j);
 }
@@ -207,6 +222,7 @@ static bool pass_may_keep(const struct zr_sizes *s)
 /* With the lock held: everything is measured. */
 static void pass_finish(struct zr_sizes *s)
 {
+	struct zr_sizes *solo = atomic_load(&s->solo);
 	uint64_t *sizes = NULL;
 
 	if (!atomic_load(&s->sizes)) {
@@ -217,6 +233,9 @@ static void pass_finish(struct zr_sizes *s)
 		}
 		for (uint32_t f = 0; f < s->nfiles; f++)
 			sizes[f] = zr_blocks_total(&s->blocks, f);
+		/* What was shown stays. */
+		if (solo && atomic_load(&solo->sizes))
+			sizes[solo->file] = *atomic_load(&solo->sizes);
 		atomic_store(&s->sizes, sizes);
 	}
 	zr_tally_add(ZR_TALLY_MEASURED,
@@ -319,7 +338,10 @@ static int job_list(struct zr_pass_job *j)
 
 	if (r < 0)
 		return r;
-	zr_measure_run(s->measure, a->fill, 0, 1, fill_len);
+	if (s->how)
+		*fill_len = s->how->fill_len;
+	else
+		zr_measure_run(s->measure, a->fill, 0, 1, fill_len);
 	r = zr_blocks_init(&blocks, &s->source->grid, present, a->type.size, s->nfiles,
 	                   fill_len, s->indexed, &j->job.abandoned);
 	if (r < 0)
@@ -358,7 +380,7 @@ static void unit_done(struct zr_pass_job *j, int r)
 static enum zr_job_result job_end(struct zr_pass_job *j)
 {
 	struct zr_sizes *s = j->sizes;
-	bool save = s->unsaved, wait;
+	bool save = s->unsaved, wait, later;
 	struct zr_recall r;
 
 	wait = s->checking && s->state == ZR_PASS_RUNNING &&
@@ -366,12 +388,21 @@ static enum zr_job_result job_end(struct zr_pass_job *j)
 	if (save)
 		r = *s->recall;
 	s->unsaved = false;
+	later = s->array && s->state == ZR_PASS_DONE;
 	pthread_mutex_unlock(&s->lock);
+	if (later)
+		zr_pass_later(s->array);
 	/* Nothing changes a block index that is complete. */
 	if (save)
 		zr_index_save(&r.id, &r.seen, &s->blocks);
 	j->job.wait_on = s;
 	return wait ? ZR_JOB_PARK : ZR_JOB_DONE;
+}
+
+/* Whoever waits for a size knows only the array's. */
+static const struct zr_sizes *waited_for(const struct zr_sizes *s)
+{
+	return s->array ? s->array : s;
 }
 
 static enum zr_job_result job_run(struct zr_job *job)
@@ -401,7 +432,7 @@ static enum zr_job_result job_run(struct zr_job *job)
 		unit_done(j, r);
 		if (pass_progress(s)) {
 			pthread_mutex_unlock(&s->lock);
-			zr_queue_wake(s->queue, s);
+			zr_queue_wake(s->queue, waited_for(s));
 			pthread_mutex_lock(&s->lock);
 		}
 	}
@@ -413,6 +444,7 @@ static void job_done(struct zr_job *job)
 	struct zr_pass_job *j = (struct zr_pass_job *)job;
 	struct zr_sizes *s = j->sizes;
 	struct zr_queue *queue = s->queue;
+	const struct zr_sizes *what = waited_for(s);
 
 	pthread_mutex_lock(&s->lock);
 	j->alive = false;
@@ -421,7 +453,7 @@ static void job_done(struct zr_job *job)
 		pass_pause(s, 0); /* it was abandoned */
 	pthread_mutex_unlock(&s->lock);
 	/* From here on the sizes may be gone: they are only compared with. */
-	zr_queue_wake(queue, s);
+	zr_queue_wake(queue, what);
 }
 
 void zr_pass_start(struct zr_sizes *s)

@@ -20,6 +20,14 @@ struct zr_anchor {
 	uint64_t offset; /* of its line, header not counted */
 };
 
+#define ZR_FRAGMENTS 16
+
+/* Text of some records of a piece, made by the pass (view_keep.c). */
+struct zr_fragment {
+	uint64_t record, next; /* the first one, and the one behind them */
+	struct zr_buf text;    /* owned; cap 0: none */
+};
+
 struct zr_text {
 	struct zr_view view;
 	struct zr_source *source;
@@ -39,10 +47,14 @@ struct zr_text {
 	struct zr_decode decode; /* what they will be made of */
 	uint64_t piece_what;     /* its pieces, in the cache */
 	atomic_int piece_shift;  /* records in one are 1 << this; 0: not known yet */
+	struct zr_solo solo;
+	atomic_size_t kept; /* bytes of pieces that the pass has put into the cache */
 
 	pthread_mutex_t lock; /* guards what follows */
 	struct zr_anchor anchors[ZR_ANCHORS];
 	unsigned int nanchors, oldest;
+	struct zr_fragment fragments[ZR_FRAGMENTS]; /* whose other ends are missing */
+	unsigned int next_fragment;
 };
 
 /* One read on its way through the file. */
@@ -59,6 +71,18 @@ struct zr_walk {
 /* Lines from the target on until the buffer is full or they end. -EINTR: *cancel (may be
  * NULL) became true. */
 ZR_MUST_CHECK int zr_walk_run(struct zr_walk *w, const atomic_bool *cancel);
+
+/* About what is made at a time. Twice as much as one request of the kernel, at least. */
+#define ZR_PIECE_BYTES ((uint64_t)512 << 10)
+/* Much more than that is no piece: the blocks of the index are too coarse. */
+#define ZR_PIECE_MOST ((uint64_t)8 << 20)
+
+/* Settles how many records are in a piece, from how long a line is, about. */
+void zr_pieces_settle(struct zr_text *t, uint64_t line);
+
+/* The pass over this file alone makes its text, and keeps what the cache has room for. */
+void zr_keep_init(struct zr_text *t);
+void zr_keep_done(struct zr_text *t);
 
 void zr_pieces_init(struct zr_text *t);
 void zr_pieces_done(struct zr_text *t);

@@ -10,10 +10,6 @@
 
 #include "view_impl.h"
 
-/* About what is made at a time. Twice as much as one request of the kernel, at least. */
-#define PIECE_BYTES ((uint64_t)512 << 10)
-/* Much more than that is no piece: the blocks of the index are too coarse. */
-#define PIECE_MOST ((uint64_t)8 << 20)
 /* A file of less is not worth it. */
 #define LEAST_BYTES ((uint64_t)1 << 20)
 /* So many are made ahead, if that is not too large a part of the cache. */
@@ -32,32 +28,31 @@ struct piece {
 /* --- what they are ---------------------------------------------------------------------
  */
 
-static int find_shift(struct zr_text *t, uint64_t size)
+void zr_pieces_settle(struct zr_text *t, uint64_t line)
 {
-	uint64_t line = ZR_MAX(size / t->source->grid.nrecords, (uint64_t)1);
+	uint64_t nrecords = t->source->grid.nrecords;
 	unsigned int shift;
+	int unknown = 0, settled = NO_PIECES;
 
-	if (size < LEAST_BYTES)
-		return NO_PIECES;
-	if (!zr_sizes_block_shift(t->sizes, &shift))
-		return 0;
-	while (shift < 63 && line << shift < PIECE_BYTES)
+	line = ZR_MAX(line, (uint64_t)1);
+	if (!zr_sizes_block_shift(t->sizes, t->file, &shift))
+		return;
+	while (shift < 63 && line << shift < ZR_PIECE_BYTES)
 		shift++;
-	return shift > 0 && line <= PIECE_MOST >> shift ? (int)shift : NO_PIECES;
+	if (shift > 0 && line <= ZR_PIECE_MOST >> shift && nrecords > LEAST_BYTES / line)
+		settled = (int)shift;
+	atomic_compare_exchange_strong(&t->piece_shift, &unknown, settled);
 }
 
 /* False: there are none, or not yet. */
 static bool pieces_known(struct zr_text *t)
 {
-	int shift = atomic_load(&t->piece_shift);
 	uint64_t size;
 
-	if (shift == 0 && t->source->grid.nrecords > 0 &&
-	    zr_sizes_peek(t->sizes, t->file, &size)) {
-		shift = find_shift(t, size);
-		atomic_store(&t->piece_shift, shift);
-	}
-	return shift > 0;
+	if (atomic_load(&t->piece_shift) == 0 && t->source->grid.nrecords > 0 &&
+	    zr_sizes_peek(t->sizes, t->file, &size))
+		zr_pieces_settle(t, size / t->source->grid.nrecords);
+	return atomic_load(&t->piece_shift) > 0;
 }
 
 static uint64_t piece_count(const struct zr_text *t)
@@ -77,7 +72,7 @@ static bool piece_find(struct zr_text *t, uint64_t n, struct piece *ret)
 	ret->last = ret->record + size;
 	return zr_sizes_offset(t->sizes, t->file, ret->record, &ret->begin) &&
 	       zr_sizes_offset(t->sizes, t->file, ret->last, &ret->end) &&
-	       ret->end - ret->begin <= PIECE_MOST;
+	       ret->end - ret->begin <= ZR_PIECE_MOST;
 }
 
 /* --- making them -----------------------------------------------------------------------
@@ -132,7 +127,7 @@ static void piece_make(void *arg, uint64_t n, const atomic_bool *cancel)
 
 static uint64_t pieces_ahead(const struct zr_text *t)
 {
-	uint64_t room = zr_cache_budget(t->source->cache) / CACHE_PART / PIECE_BYTES;
+	uint64_t room = zr_cache_budget(t->source->cache) / CACHE_PART / ZR_PIECE_BYTES;
 
 	return ZR_MIN(room, (uint64_t)PIECES_AHEAD);
 }
@@ -153,17 +148,30 @@ static bool piece_lend(struct zr_text *t, uint64_t n, uint64_t offset, size_t le
 	p.cancel = cancel;
 	if (!chunk && piece_get(&p, n, &chunk) < 0)
 		return false;
+	if (chunk->data.len != p.end - p.begin) { /* the store was changed meanwhile */
+		zr_chunk_unref(chunk);
+		return false;
+	}
 	*ret_len = (size_t)ZR_MIN((uint64_t)len, p.end - offset);
 	return zr_lent_add(ret, chunk, chunk->data.data + (offset - p.begin), *ret_len);
 }
 
-/* The reader is at piece n. */
+static bool piece_is_made(struct zr_text *t, uint64_t n)
+{
+	ZR_CLEANUP(zr_chunk_unrefp)
+	struct zr_chunk *chunk = zr_source_peek_derived(t->source, t->piece_what, n);
+
+	return chunk;
+}
+
+/* The reader, who goes on and on, is at piece n. */
 static void pieces_run(struct zr_text *t, uint64_t n)
 {
 	uint64_t end = ZR_MIN(n + 1 + pieces_ahead(t), piece_count(t));
 
 	zr_ahead_run(&t->ahead, n + 1, end);
-	zr_decode_run(&t->decode, end << t->piece_shift);
+	if (!piece_is_made(t, end - 1))
+		zr_decode_run(&t->decode, end << t->piece_shift);
 	/* Where the reader was, only one who was overtaken may still come. */
 	if (n >= 2)
 		zr_source_drop(t->source, t->piece_what, n - 2);
@@ -172,17 +180,19 @@ static void pieces_run(struct zr_text *t, uint64_t n)
 bool zr_pieces_lend(struct zr_text *t, uint64_t offset, size_t len, bool wait,
                     const atomic_bool *cancel, struct zr_lent *ret)
 {
-	bool follows = zr_ahead_follows(&t->decode.ahead, offset, len);
+	bool follows = zr_ahead_follows(&t->ahead, offset, len);
 	uint64_t record, begin, n;
 	size_t done;
 
-	if (!zr_ahead_follows(&t->ahead, offset, len) || !follows || !pieces_known(t) ||
+	zr_ahead_follows(&t->decode.ahead, offset, len);
+	if (!pieces_known(t) ||
 	    !zr_sizes_peek_locate(t->sizes, t->file, offset, &record, &begin))
 		return false;
 	n = record >> t->piece_shift;
-	pieces_run(t, n);
+	if (follows)
+		pieces_run(t, n);
 	while (len > 0) {
-		if (!piece_lend(t, n, offset, len, wait, cancel, ret, &done)) {
+		if (!piece_lend(t, n, offset, len, wait && follows, cancel, ret, &done)) {
 			zr_lent_done(ret);
 			return false;
 		}
@@ -198,10 +208,12 @@ void zr_pieces_init(struct zr_text *t)
 	t->piece_what = zr_source_new_what(t->source);
 	zr_ahead_init(&t->ahead, t->source->ahead, piece_make, t);
 	zr_decode_init(&t->decode, t->source, t->first, t->bytes);
+	zr_keep_init(t);
 }
 
 void zr_pieces_done(struct zr_text *t)
 {
+	zr_keep_done(t);
 	zr_decode_done(&t->decode);
 	zr_ahead_done(&t->ahead);
 }

@@ -39,12 +39,12 @@ static void measure_bool(const struct zr_value *v, const uint8_t *p, uint64_t st
 		add_all(sum, total);                                                     \
 	}
 
-MEASURE_INT(measure_i8, (int8_t)*p, zr_i32_len)
-MEASURE_INT(measure_i16, (int16_t)zr_load_u16(p, v->big), zr_i32_len)
+MEASURE_INT(measure_i8, (int8_t)*p, zr_i16_len)
+MEASURE_INT(measure_i16, (int16_t)zr_load_u16(p, v->big), zr_i16_len)
 MEASURE_INT(measure_i32, (int32_t)zr_load_u32(p, v->big), zr_i32_len)
 MEASURE_INT(measure_i64, (int64_t)zr_load_u64(p, v->big), zr_i64_len)
-MEASURE_INT(measure_u8, *p, zr_u32_len)
-MEASURE_INT(measure_u16, zr_load_u16(p, v->big), zr_u32_len)
+MEASURE_INT(measure_u8, *p, zr_u16_len)
+MEASURE_INT(measure_u16, zr_load_u16(p, v->big), zr_u16_len)
 MEASURE_INT(measure_u32, zr_load_u32(p, v->big), zr_u32_len)
 MEASURE_INT(measure_u64, zr_load_u64(p, v->big), zr_u64_len)
 MEASURE_INT(measure_small_int, zr_load_small_int(*p, v->bits, v->kind == ZR_INT),

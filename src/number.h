@@ -41,6 +41,17 @@ static inline unsigned int zr_u32_len(uint32_t v)
 	return (unsigned int)((v + zr_digits_by_bit[31 - __builtin_clz(v | 1)]) >> 32);
 }
 
+/* Of 16 bits and less: four comparisons at once are faster than a look into a table. */
+static inline unsigned int zr_u16_len(uint32_t v)
+{
+	return 1 + (v > 9) + (v > 99) + (v > 999) + (v > 9999);
+}
+
+static inline unsigned int zr_i16_len(int32_t v)
+{
+	return (v < 0) + zr_u16_len((uint32_t)(v < 0 ? -v : v));
+}
+
 static inline unsigned int zr_i32_len(int32_t v)
 {
 	return (v < 0) + zr_u32_len(v < 0 ? -(uint32_t)v : (uint32_t)v);

@@ -117,6 +117,10 @@ static void short_integers_are_counted_like_long_ones(void)
 		for (int d = -1; d <= 1; d++)
 			CHECK_INT(zr_u32_len((uint32_t)p + (uint32_t)d),
 			          zr_u64_len((uint32_t)p + (uint32_t)d));
+	for (int v = INT16_MIN; v <= INT16_MAX; v++)
+		CHECK_INT(zr_i16_len(v), zr_i64_len(v));
+	for (unsigned int v = 0; v <= UINT16_MAX; v++)
+		CHECK_INT(zr_u16_len(v), zr_u64_len(v));
 	CHECK_INT(zr_i32_len(INT32_MIN), 11);
 	CHECK_INT(zr_i32_len(-1), 2);
 	CHECK_INT(zr_i32_len(0), 1);

@@ -4,7 +4,7 @@
 #include "request.h"
 
 /* Two requests of one reader may come in the wrong order, or lie a little apart. */
-#define NEAR ((uint64_t)2 << 20)
+#define NEAR ((uint64_t)1 << 20)
 /* A reader is believed to be sequential when it went on so often. */
 #define BELIEVED 1
 

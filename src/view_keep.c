@@ -194,6 +194,8 @@ static bool keep_lines(struct zr_text *t, struct zr_fragment *f, const uint8_t *
 	f->next = record + n;
 	if (fragment_is_piece(t, f))
 		piece_put(t, f);
+	else if (f->next == piece_end(t, record))
+		fragment_leave(t, f); /* what comes next is of another one */
 	return true;
 }
 

@@ -29,6 +29,7 @@ struct case_spec {
 	size_t budget;     /* of the cache; 0: a mebibyte */
 	unsigned int wait; /* size_wait; 0: a minute */
 	bool missing_is_error;
+	unsigned int files; /* what is rendered: bits, 1 << FILE_A ...; 0: all */
 };
 
 /* One file: the view, and its bytes. */
@@ -433,7 +434,8 @@ static inline struct array_case *case_new(const struct case_spec *spec)
 	case_add_views(c);
 	case_store(c);
 	for (int i = 0; i < CASE_FILES; i++)
-		case_render(c, i);
+		if (spec->files == 0 || spec->files >> i & 1)
+			case_render(c, i);
 	return c;
 }
 

@@ -73,12 +73,22 @@ static const struct zr_store_ops held_ops = {.get = held_get,
 /* 10 chunks of 5 records; nothing stays in the cache. */
 static const struct case_spec ten = {"[50]", "[5]", NULL, NULL, .budget = 1};
 
-static struct array_case *ten_chunks(unsigned int wait)
+/* Nobody has read the names. */
+static struct array_case *ten_chunks_unlisted(void)
 {
 	struct array_case *c = case_new(&ten);
 
 	c->store.base.ops = &held_ops;
+	return c;
+}
+
+/* All files are measured together. */
+static struct array_case *ten_chunks(unsigned int wait)
+{
+	struct array_case *c = ten_chunks_unlisted();
+
 	c->sizes->size_wait = wait;
+	zr_sizes_expect(c->sizes);
 	return c;
 }
 
@@ -120,6 +130,65 @@ static void one_pass_serves_all_files_and_askers(void)
 	CHECK_INT(c->store.lists, 1);
 	CHECK(zr_sizes_known(c->sizes));
 	CHECK(zr_sizes_bytes(c->sizes) > sizeof(struct zr_sizes));
+	case_free(c);
+}
+
+/* --- one file alone -------------------------------------------------------------------
+ */
+
+static void the_first_file_has_its_own_pass_and_the_next_one_is_for_all(void)
+{
+	struct array_case *c = ten_chunks_unlisted();
+	uint64_t size;
+	uint32_t file;
+
+	CHECK(!zr_sizes_shown(c->sizes, &file, &size));
+	CHECK_INT(size_of(c, FILE_S, &size), 0);
+	CHECK_INT(size, c->file[FILE_S].want.len);
+	CHECK_INT(c->store.gets, 10);
+	CHECK(!zr_sizes_known(c->sizes));
+	CHECK(!zr_sizes_peek(c->sizes, FILE_A, &size));
+	CHECK(zr_sizes_shown(c->sizes, &file, &size));
+	CHECK_INT(file, FILE_S);
+	CHECK_INT(size, c->file[FILE_S].want.len);
+	ask_for_all(c);
+	CHECK_INT(c->store.gets, 20);
+	CHECK(zr_sizes_known(c->sizes));
+	case_free(c);
+}
+
+static void while_its_pass_runs_another_file_is_not_kept_waiting(void)
+{
+	struct array_case *c = ten_chunks_unlisted();
+	struct zr_ticket ticket = {0};
+	uint64_t size;
+
+	hold("a/c/9");
+	CHECK_INT(zr_sizes_get(c->sizes, FILE_A, &ticket, &size), -EINPROGRESS);
+	wait_until_held();
+	CHECK(zr_sizes_busy(c->sizes));
+	hold(NULL);
+	CHECK_INT(size_of(c, FILE_JSON, &size), 0);
+	CHECK_INT(size, c->file[FILE_JSON].want.len);
+	CHECK_INT(size_of(c, FILE_A, &size), 0);
+	CHECK_INT(size, c->file[FILE_A].want.len);
+	case_free(c);
+}
+
+static void a_size_that_was_shown_stays_whatever_the_pass_over_all_finds(void)
+{
+	struct array_case *c = ten_chunks_unlisted();
+	uint64_t size;
+
+	zr_sizes_show(c->sizes, FILE_S, 5);
+	CHECK(zr_sizes_peek(c->sizes, FILE_S, &size));
+	CHECK_INT(size, 5);
+	CHECK(!zr_sizes_peek(c->sizes, FILE_A, &size));
+	CHECK_INT(size_of(c, FILE_A, &size), 0);
+	CHECK_INT(size, c->file[FILE_A].want.len);
+	CHECK_INT(size_of(c, FILE_S, &size), 0);
+	CHECK_INT(size, 5);
+	CHECK_INT(zr_sizes_known(c->sizes)[FILE_S], 5);
 	case_free(c);
 }
 
@@ -407,6 +476,9 @@ int main(void)
 {
 	CHECK_INT(zr_log_to_file("/dev/null"), 0);
 	RUN(one_pass_serves_all_files_and_askers);
+	RUN(the_first_file_has_its_own_pass_and_the_next_one_is_for_all);
+	RUN(while_its_pass_runs_another_file_is_not_kept_waiting);
+	RUN(a_size_that_was_shown_stays_whatever_the_pass_over_all_finds);
 	RUN(what_was_never_written_is_not_read);
 	RUN(a_text_of_more_than_2_to_the_62_bytes_has_no_size);
 	RUN(sizes_of_an_earlier_pass_are_taken_over);

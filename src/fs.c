@@ -221,6 +221,8 @@ static bool read_lent(struct op *op)
 	if (!zr_view_lend(op->view, (uint64_t)op->off, op->size, op->wait,
 	                  &op->job.abandoned, &lent))
 		return false;
+	for (unsigned int i = 0; i < lent.count; i++)
+		zr_tally_add(ZR_TALLY_ANSWERED, lent.at[i].iov_len);
 	if (op_answer(op))
 		fuse_reply_iov(op->req, lent.at, (int)lent.count);
 	zr_lent_done(&lent);

@@ -108,12 +108,28 @@ size_t zr_sizes_bytes(struct zr_sizes *s)
 /* --- windows ---------------------------------------------------------------------------
  */
 
+/* Whether the log line about the end of a window was written: one for an array. */
+static atomic_bool *log_line_of(struct zr_sizes *s)
+{
+	return s->array ? &s->array->told : &s->told;
+}
+
+/* Whether the pass over one file was not over in its time, so that it is no news if that
+ * over all is not either. */
+static bool is_told(struct zr_sizes *s)
+{
+	struct zr_sizes *solo = atomic_load(&s->solo);
+
+	return solo && !atomic_load(&solo->sizes) && atomic_load(&s->told);
+}
+
 /* With the lock held; zr_pass_start() is to follow without it. */
 static void window_begin(struct zr_sizes *s)
 {
 	s->window++;
 	s->error = 0;
-	s->told = false;
+	if (!is_told(s))
+		atomic_store(log_line_of(s), false);
 	s->began = zr_now_ms();
 	s->ends = s->began + 1000 * (uint64_t)s->size_wait;
 	s->stops = s->ends + 1000 * (uint64_t)s->size_wait + 1000;
@@ -136,13 +152,12 @@ static int window_over(struct zr_sizes *s)
 {
 	double part = s->nunits ? (double)s->finished / (double)s->nunits : 0;
 
-	if (!s->told)
+	if (!atomic_exchange(log_line_of(s), true))
 		zr_warning("array '/%s': measuring it has come to %.1f %% after %u s; "
 		           "its sizes are not known yet. Ask again later, or raise "
 		           "size_wait=",
 		           s->source->path, 100 * part,
 		           (unsigned int)((zr_now_ms() - s->began) / 1000));
-	s->told = true;
 	return -ETIMEDOUT;
 }
 

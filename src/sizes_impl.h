@@ -83,7 +83,7 @@ struct zr_sizes {
 	/* The window in which the pass runs, and askers wait: sizes.c. */
 	uint64_t window;
 	uint64_t began, ends, stops; /* ms */
-	bool told;                   /* the log line about its end */
+	atomic_bool told;            /* the log line about its end */
 };
 
 /* Milliseconds of the monotonic clock. */

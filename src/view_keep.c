@@ -11,6 +11,7 @@
  */
 #include <stddef.h>
 
+#include "tally.h"
 #include "view_impl.h"
 
 /* Of the cache: the rest is for the chunks that all this is made from. */
@@ -84,8 +85,8 @@ static void fragment_append(struct zr_fragment *a, struct zr_fragment *b)
 	fragment_done(b);
 }
 
-/* With the lock held: joins what is waiting on either side of it. */
-static void fragment_join(struct zr_text *t, struct zr_fragment *f)
+/* With the lock held: joins one that waits on either side of it; false: there is none. */
+static bool fragment_join(struct zr_text *t, struct zr_fragment *f)
 {
 	for (unsigned int i = 0; i < ZR_FRAGMENTS; i++) {
 		struct zr_fragment *other = &t->fragments[i], before;
@@ -95,27 +96,41 @@ static void fragment_join(struct zr_text *t, struct zr_fragment *f)
 			continue;
 		if (f->next == other->record) {
 			fragment_append(f, other);
-		} else if (other->next == f->record) {
+			return true;
+		}
+		if (other->next == f->record) {
 			before = *other;
 			*other = (struct zr_fragment){0};
 			fragment_append(&before, f);
 			*f = before;
+			return true;
 		}
 	}
+	return false;
+}
+
+/* With the lock held: a place for one; the oldest has to go if there is none. */
+static struct zr_fragment *fragment_slot(struct zr_text *t)
+{
+	struct zr_fragment *slot;
+
+	for (unsigned int i = 0; i < ZR_FRAGMENTS; i++)
+		if (!t->fragments[i].text.data)
+			return &t->fragments[i];
+	slot = &t->fragments[t->next_fragment++ % ZR_FRAGMENTS];
+	fragment_done(slot);
+	return slot;
 }
 
 /* A fragment that its maker cannot go on with; it is gone then. */
 static void fragment_leave(struct zr_text *t, struct zr_fragment *f)
 {
-	struct zr_fragment *slot;
-
 	pthread_mutex_lock(&t->lock);
-	fragment_join(t, f);
+	while (fragment_join(t, f))
+		;
 	if (zr_buf_check(&f->text) == 0 && f->text.len <= ZR_PIECE_MOST &&
 	    !fragment_is_piece(t, f)) {
-		slot = &t->fragments[t->next_fragment++ % ZR_FRAGMENTS];
-		fragment_done(slot); /* nobody has come for it */
-		*slot = *f;
+		*fragment_slot(t) = *f;
 		*f = (struct zr_fragment){0};
 	}
 	pthread_mutex_unlock(&t->lock);
@@ -190,6 +205,7 @@ static bool keep_lines(struct zr_text *t, struct zr_fragment *f, const uint8_t *
 		fragment_done(f);
 		return false;
 	}
+	zr_tally_add(ZR_TALLY_RENDERED, f->text.len - before);
 	*ret_len = f->text.len - before - index_digits(t, record, n);
 	f->next = record + n;
 	if (fragment_is_piece(t, f))

@@ -8,7 +8,6 @@
 #include <errno.h>
 
 #include "log.h"
-#include "tally.h"
 #include "view_impl.h"
 
 /* A place is walked to without the block index when it is at most so far away: what a

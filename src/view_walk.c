@@ -7,6 +7,7 @@
 
 #include "log.h"
 #include "request.h"
+#include "tally.h"
 #include "view_impl.h"
 
 /* Records that are gone through at once: others wait at the gate meanwhile. */

@@ -36,8 +36,8 @@ struct zr_place {
 
 #define ZR_ROOT_INO 1
 
-/* Looks at the store's root. env is borrowed. -EINVAL: no Zarr store is there; one line
- * in reterr. May block. */
+/* Looks at the store's root. env is borrowed. With one line in reterr: -EINVAL, no Zarr
+ * store is there; -EOPNOTSUPP, something else that is known (foreign.h). May block. */
 ZR_MUST_CHECK int zr_tree_new(const struct zr_env *env, struct zr_tree **ret,
                               struct zr_err *reterr);
 void zr_tree_free(struct zr_tree *t); /* NULL is allowed */

@@ -310,7 +310,7 @@ static void mount_run(struct mount *m, struct zr_store *store, unsigned int opti
 		visit(m, &root, 0);
 		zr_tree_free(m->tree);
 	} else {
-		CHECK_INT(r, -EINVAL);
+		CHECK(r == -EINVAL || r == -EOPNOTSUPP);
 		check_err(&err, r);
 	}
 	zr_queue_free(m->env.queue);

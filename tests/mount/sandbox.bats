@@ -214,6 +214,7 @@ gone_from_there() { ! is_mounted "$MNT"; }
   export -f is_mounted
   # shellcheck disable=SC2016 # for the shell inside
   limit 120 unshare -m bash -eu -c '
+    umount -l -a -t fuse,fuse.zarrfs || : # copies that would keep mounts of other tests alive
     mount -t tmpfs -o mode=755 none "$1/dev"
     mknod -m 666 "$1/dev/fuse" c 10 229
     mount --bind "$1/dev/fuse" /dev/fuse

@@ -18,6 +18,8 @@ if [ -z "${ZR_BARE_INSIDE:-}" ]; then
   rmdir "$work"
   exec env ZR_BARE_INSIDE=1 unshare --mount --propagation private sh "$here/bare.sh" "$build" "$top"
 fi
+# The copies it got of other FUSE mounts would keep those alive when they are unmounted outside.
+umount -l -a -t fuse,fuse.zarrfs || true
 clean_up() {
   debian_remove "$root"
   rm -rf --one-file-system "$work"

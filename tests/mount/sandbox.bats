@@ -222,6 +222,7 @@ gone_from_there() { ! is_mounted "$MNT"; }
       $as_nobody "$ZARRFS" -f "$STORE" "$MNT" >>"$LOG" 2>&1 </dev/null &
       until is_mounted "$MNT"; do kill -0 $!; sleep 0.05; done
       $as_nobody cmp "$MNT/trials/records.jsonl" "$2"
+      $as_nobody ls -l "$MNT/trials" >/dev/null # has all sizes found and kept
       grep -P "^NoNewPrivs:\t1" /proc/$!/status
       grep -P "^Uid:\t65534\t65534\t65534\t65534" /proc/$!/status
       ! grep -P "^Seccomp:\t[01]" /proc/$!/status

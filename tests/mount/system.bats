@@ -187,6 +187,7 @@ in_system() {
     start "$MNT" setpriv --no-new-privs --bounding-set "-all,$bounds" --inh-caps=-all \
       "$ZARRFS" -f -o "user=$user" "$BATS_TEST_TMPDIR/store" "$MNT"
     cmp "$MNT/trials/records.jsonl" "$EXPECT/trials/records.jsonl"
+    ls -l "$MNT/trials" >/dev/null # has all sizes found and kept
     kill -TERM "${PID[$MNT]}"
     ended_well "$MNT"
     run -1 is_mounted "$MNT"

@@ -365,10 +365,59 @@ static void a_large_load_is_not_kept_waiting_for_ever(void)
 	zr_cache_free(c);
 }
 
+/* A load that fails as soon as somebody waits for it. */
+struct doomed {
+	struct zr_cache *cache;
+	atomic_int loads;
+};
+
+static int fail_when_waited_for(void *arg, struct zr_chunk *chunk, struct zr_err *reterr)
+{
+	struct doomed *d = arg;
+	struct zr_cache_stats stats;
+
+	(void)chunk;
+	d->loads++;
+	do {
+		usleep(100);
+		zr_cache_get_stats(d->cache, &stats);
+	} while (stats.waits == 0);
+	return zr_err_set(reterr, -EIO, "the very reason");
+}
+
+static void *get_doomed(void *arg)
+{
+	struct doomed *d = arg;
+	struct zr_cache_key k = key(1, 1);
+	struct zr_chunk *chunk = NULL;
+	struct zr_err err = {0};
+
+	CHECK_INT(zr_cache_get(d->cache, &k, 10, fail_when_waited_for, d, &chunk, &err),
+	          -EIO);
+	CHECK_STR(err.text, "the very reason");
+	CHECK(!chunk);
+	return NULL;
+}
+
+static void who_waits_for_a_load_that_fails_is_told_why(void)
+{
+	struct doomed d = {.cache = zr_cache_new(1 << 20)};
+	pthread_t t[2];
+
+	CHECK(d.cache);
+	for (int i = 0; i < 2; i++)
+		CHECK_INT(pthread_create(&t[i], NULL, get_doomed, &d), 0);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	CHECK_INT(d.loads, 1);
+	zr_cache_free(d.cache);
+}
+
 int main(void)
 {
 	RUN(a_chunk_is_loaded_once);
 	RUN(a_load_that_fails_leaves_no_trace);
+	RUN(who_waits_for_a_load_that_fails_is_told_why);
 	RUN(the_least_recently_used_goes_first);
 	RUN(a_chunk_in_use_outlives_its_eviction);
 	RUN(one_chunk_may_exceed_the_budget);

@@ -193,15 +193,28 @@ static void what_is_no_file_makes_it_unsure(void)
 
 static void a_store_that_does_not_answer_is_an_error(void)
 {
+	static const int failures[] = {-EIO,    -EACCES,    -ENOMEM, -EMFILE,
+	                               -ENFILE, -ETIMEDOUT, -ESTALE};
 	struct zr_stamp s = {0};
 
 	setup();
-	store.objects[0].fail = -EIO;
-	CHECK_INT(zr_stamp_object(&s, &source, 0), -EIO);
-	store.objects[0].fail = -EACCES;
-	CHECK_INT(zr_stamp_object(&s, &source, 0), -EACCES);
+	for (size_t i = 0; i < ZR_COUNT(failures); i++) {
+		store.objects[0].fail = failures[i];
+		CHECK_INT(zr_stamp_object(&s, &source, 0), failures[i]);
+	}
 	CHECK_INT(s.objects, 0);
 	CHECK(!s.unsure);
+}
+
+static void the_newest_of_all_parts_counts(void)
+{
+	struct zr_stamp old = {.newest = {100, 0}}, new = {.newest = {100, 1}}, s = {0};
+
+	zr_stamp_add(&s, &old);
+	zr_stamp_add(&s, &new);
+	CHECK(s.newest.tv_sec == 100 && s.newest.tv_nsec == 1);
+	zr_stamp_add(&s, &old);
+	CHECK(s.newest.tv_sec == 100 && s.newest.tv_nsec == 1);
 }
 
 /* Whether a change at `when` would be told from one at `newest`. */
@@ -234,6 +247,7 @@ int main(void)
 	RUN(the_other_key_is_tried);
 	RUN(what_is_no_file_makes_it_unsure);
 	RUN(a_store_that_does_not_answer_is_an_error);
+	RUN(the_newest_of_all_parts_counts);
 	RUN(what_is_too_new_is_not_older);
 	return EXIT_SUCCESS;
 }

@@ -10,6 +10,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -284,6 +285,27 @@ static void a_link_that_leads_back_is_no_directory(void)
 	zr_store_unref(s);
 }
 
+/* A directory can still be opened, but not what is looked at to tell what a link is. */
+static void a_link_that_cannot_be_told_fails_the_listing(void)
+{
+	struct zr_store *s = open_store(false);
+	struct zr_dirlist l = {0};
+	struct rlimit old, few;
+	int next = dup(root);
+
+	CHECK(next >= 0);
+	close(next);
+	CHECK_INT(getrlimit(RLIMIT_NOFILE, &old), 0);
+	few = (struct rlimit){.rlim_cur = (rlim_t)next + 1, .rlim_max = old.rlim_max};
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &few), 0);
+	CHECK_INT(zr_store_list(s, "", &l, NULL), -EMFILE);
+	CHECK_INT(l.count, 0);
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &old), 0);
+	CHECK_INT(zr_store_list(s, "", &l, NULL), 0);
+	zr_dirlist_done(&l);
+	zr_store_unref(s);
+}
+
 static void a_listing_fails_for_what_is_no_directory(void)
 {
 	struct zr_store *s = open_store(false), *f = open_store(true);
@@ -478,6 +500,7 @@ int main(void)
 	RUN(stat_tells_what_the_file_system_does);
 	RUN(a_listing_is_sorted_and_knows_directories);
 	RUN(a_link_that_leads_back_is_no_directory);
+	RUN(a_link_that_cannot_be_told_fails_the_listing);
 	RUN(a_listing_fails_for_what_is_no_directory);
 	RUN(a_file_of_another_size_than_it_said_is_damaged);
 	RUN(a_store_that_was_removed_does_not_answer);

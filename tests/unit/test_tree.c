@@ -49,6 +49,7 @@ static void plant(struct forest *f, struct fake_object *objects, size_t count,
 	                         .cache = zr_cache_new(1 << 20),
 	                         .gate = zr_gate_new(1),
 	                         .queue = zr_queue_new(),
+	                         .size_wait = 100,
 	                         .root = root,
 	                         .beside = root == ZR_TREE_TEXT
 	                                           ? 1 << ZR_TREE_CSV | 1 << ZR_TREE_ZARR
@@ -75,6 +76,8 @@ static struct fake_object objects[] = {
 	DOC("%/zarr.json", ARRAY),
 	DOC("none/x", "x"),
 	DOC("object", "x"),
+	DOC("-/zarr.json", ARRAY), /* "%2D" comes before "&", "-" behind it */
+	DOC("&/zarr.json", ARRAY),
 	DOC(LONG "1/zarr.json", ARRAY),
 	DOC(LONG "2/zarr.json", GROUP),
 };
@@ -130,21 +133,21 @@ static void a_directory_lists_trees_then_entries_then_nodes(void)
 	struct zr_place p, below;
 	struct zr_entry e;
 
-	plant(&f, objects, 8, ZR_TREE_TEXT);
-	check_list(&f, &f.root, ".csv/ .zarr/ %25/ %2Ecsv/ a/ b/");
+	plant(&f, objects, 10, ZR_TREE_TEXT);
+	check_list(&f, &f.root, ".csv/ .zarr/ %25/ %2D/ %2Ecsv/ &/ a/ b/");
 	p = child(&f, &f.root, "b");
 	check_list(&f, &p, "x pos/ records.jsonl");
 	below = child(&f, &p, "pos");
 	check_list(&f, &below, "y records.jsonl");
 	p = child(&f, &f.root, ".zarr");
-	check_list(&f, &p, "zarr.json attributes.json %25/ %2Ecsv/ a/ b/");
+	check_list(&f, &p, "zarr.json attributes.json %25/ %2D/ %2Ecsv/ &/ a/ b/");
 	p = child(&f, &p, "b");
 	check_list(&f, &p, "zarr.json attributes.json schema.json chunks.tsv");
 	p = child(&f, &f.root, ".csv");
 	p = child(&f, &p, "b");
 	check_list(&f, &p, "records.csv");
 	/* An offset from anywhere is good, in any order, and far behind the end. */
-	CHECK_INT(zr_tree_nth(f.tree, &f.root, 5, true, &e), 0);
+	CHECK_INT(zr_tree_nth(f.tree, &f.root, 7, true, &e), 0);
 	CHECK_STR(e.name, "b");
 	CHECK_INT(zr_tree_nth(f.tree, &f.root, 0, true, &e), 0);
 	CHECK_STR(e.name, ".csv");
@@ -160,9 +163,11 @@ static void names_are_found_as_they_are_listed(void)
 	struct forest f;
 	struct zr_place a, b;
 
-	plant(&f, objects, 8, ZR_TREE_TEXT);
+	plant(&f, objects, 10, ZR_TREE_TEXT);
 	for (size_t i = 0; i < ZR_COUNT(none); i++)
 		CHECK_INT(lookup(&f, &f.root, none[i]), -ENOENT);
+	CHECK_STR(child(&f, &f.root, "%2D").node->path, "-");
+	CHECK_STR(child(&f, &f.root, "&").node->path, "&");
 	/* The other trees are in the root and nowhere else. */
 	a = child(&f, &f.root, "a");
 	CHECK_INT(lookup(&f, &a, ".csv"), -ENOENT);
@@ -184,7 +189,7 @@ static void long_names_are_told_apart(void)
 	struct forest f;
 	struct zr_entry e[2];
 
-	plant(&f, objects + 8, 2, ZR_TREE_RAW);
+	plant(&f, objects + 10, 2, ZR_TREE_RAW);
 	for (unsigned int i = 0; i < 2; i++) {
 		CHECK_INT(zr_tree_nth(f.tree, &f.root, i, true, &e[i]), 0);
 		CHECK_INT(strlen(e[i].name), ZR_NAME_MAX);
@@ -256,7 +261,7 @@ static void without_waiting_what_is_not_there_is_asked_for_again(void)
 	struct zr_place a;
 	struct zr_files *files;
 
-	plant(&f, objects, 8, ZR_TREE_TEXT);
+	plant(&f, objects, 10, ZR_TREE_TEXT);
 	CHECK_INT(zr_tree_nth(f.tree, &f.root, 0, false, &e), 0); /* a tree: known */
 	CHECK_INT(zr_tree_nth(f.tree, &f.root, 2, false, &e), -EAGAIN);
 	CHECK_INT(zr_tree_lookup(f.tree, &f.root, "a", false, &e), -EAGAIN);
@@ -279,7 +284,7 @@ static void a_listing_that_fails_leaves_nothing(void)
 	struct forest f;
 	struct zr_place a, b;
 
-	plant(&f, objects, 8, ZR_TREE_TEXT);
+	plant(&f, objects, 10, ZR_TREE_TEXT);
 	a = child(&f, &f.root, "a");
 	b = child(&f, &f.root, "b");
 	for (size_t i = 0; i < ZR_COUNT(codes); i++) {
@@ -331,6 +336,29 @@ static void a_listing_is_a_snapshot(void)
 #define MANY 40
 #define HEAVY ((size_t)1 << 20)
 
+/* The size of the first file of an array; measures it if need be, or not (false). */
+static bool size_of(struct forest *f, const struct zr_place *array, bool measure)
+{
+	struct zr_ticket ticket = {0};
+	struct zr_files *files;
+	struct zr_entry e;
+	struct zr_view *v;
+	uint64_t size;
+	bool known;
+	int r;
+
+	CHECK_INT(zr_tree_files(f->tree, array->node, &files), 0);
+	CHECK_INT(zr_tree_nth(f->tree, array, 0, true, &e), 0);
+	CHECK_INT(zr_files_view(files, e.place.tree, e.place.entry, &v), 0);
+	known = zr_view_peek_size(v, &size);
+	while (measure && (r = zr_view_size(v, &ticket, &size)) != 0)
+		CHECK_INT(r, -EINPROGRESS);
+	CHECK(!(known || measure) || size == 2 * 4);
+	zr_entry_done(&e);
+	zr_files_unref(files);
+	return known;
+}
+
 static void what_is_in_use_stays_and_the_rest_comes_and_goes(void)
 {
 	static char keys[MANY][32], *text;
@@ -359,21 +387,28 @@ static void what_is_in_use_stays_and_the_rest_comes_and_goes(void)
 		p[i] = child(&f, &f.root, name);
 	}
 	CHECK_INT(zr_tree_files(f.tree, p[0].node, &held), 0);
+	CHECK(!size_of(&f, &p[1], true));
 	for (int i = 1; i < MANY; i++) {
 		CHECK_INT(zr_tree_files(f.tree, p[i].node, &files), 0);
 		CHECK(!zr_files_why(files));
 		zr_files_unref(files);
 		CHECK(f.tree->bytes < 20 * HEAVY);
+		zr_files_unref(zr_tree_peek(f.tree, p[2].node)); /* used again */
 	}
-	CHECK(!zr_tree_peek(f.tree, p[1].node));
-	files = zr_tree_peek(f.tree, p[MANY - 1].node);
-	CHECK(files);
-	zr_files_unref(files);
+	CHECK(!zr_tree_peek(f.tree, p[1].node) && !zr_tree_peek(f.tree, p[3].node));
+	for (int i = 2; i < MANY; i += MANY - 3) {
+		files = zr_tree_peek(f.tree, p[i].node);
+		CHECK(files);
+		zr_files_unref(files);
+	}
 	files = zr_tree_peek(f.tree, p[0].node); /* the longest unused, but in use */
 	CHECK(files == held);
 	zr_files_unref(files);
 	zr_files_unref(held);
-	check_list(&f, &p[1], "values records.jsonl"); /* and back */
+	/* And back, with the sizes that were found. */
+	check_list(&f, &p[1], "values records.jsonl");
+	CHECK(size_of(&f, &p[1], false));
+	CHECK(!size_of(&f, &p[3], false));
 	fell(&f);
 	free(text);
 }
@@ -383,7 +418,7 @@ static void a_node_is_as_old_as_its_document(void)
 	struct forest f;
 	struct zr_place p;
 
-	plant(&f, objects, 8, ZR_TREE_TEXT);
+	plant(&f, objects, 10, ZR_TREE_TEXT);
 	CHECK_INT(zr_tree_mtime(f.root.node).tv_sec, 1000);
 	p = child(&f, &f.root, "a");
 	CHECK_INT(zr_tree_mtime(p.node).tv_sec, 1000);

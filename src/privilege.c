@@ -2,6 +2,7 @@
 #include "privilege.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
@@ -49,13 +50,32 @@ static int privilege_find(const char *user, struct zr_who *ret, struct zr_err *r
 	return 0;
 }
 
+/* Whether a directory can be read as that user. What is asked is not what its mode says:
+ * a file system of root's own (FUSE without allow_other) lets nobody else in. */
+static bool privilege_may_read(int dir, uid_t uid)
+{
+	int fd;
+
+	if (seteuid(uid) < 0)
+		return false;
+	fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return seteuid(0) == 0 && fd >= 0;
+}
+
+/* Whoever could not read it is no choice that anybody has made. */
 static int privilege_owner(const char *store, struct zr_who *ret, struct zr_err *reterr)
 {
+	int fd = open(store, O_PATH | O_CLOEXEC);
 	struct stat st;
 
-	if (stat(store, &st) < 0)
+	if (fd < 0)
 		return zr_err_set(reterr, -errno, "'%s': %s", store, strerror(errno));
-	*ret = privilege_of(st.st_uid);
+	if (fstat(fd, &st) == 0 &&
+	    (!S_ISDIR(st.st_mode) || privilege_may_read(fd, st.st_uid)))
+		*ret = privilege_of(st.st_uid);
+	close(fd);
 	return 0;
 }
 
@@ -76,9 +96,9 @@ int zr_privilege_pick(const char *user, const char *store, struct zr_who *ret,
 {
 	int r;
 
+	*ret = (struct zr_who){.uid = geteuid(), .gid = getegid()};
 	if (!user && privilege_can_change())
 		return privilege_owner(store, ret, reterr);
-	*ret = (struct zr_who){.uid = geteuid(), .gid = getegid()};
 	if (!user)
 		return 0;
 	r = privilege_find(user, ret, reterr);

@@ -25,7 +25,8 @@ struct zr_who {
 
 /*
  * The user called `user` (a name, or a number), or if it is NULL: for root that can
- * become another, whom the store at the path `store` belongs to; for others themselves.
+ * become another, whom the store at the path `store` belongs to, if he may list it; for
+ * others themselves.
  * One line when there is no such user, or when it is another and we are not root.
  */
 ZR_MUST_CHECK int zr_privilege_pick(const char *user, const char *store,

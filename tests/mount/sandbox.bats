@@ -109,6 +109,19 @@ gone_from_there() { ! is_mounted "$MNT"; }
   unmount
 }
 
+@test "an owner whom the file system of the store does not let in is none to go on as" {
+  need_root
+  own_store 43210
+  slow_store "$OWN" # a FUSE mount of root's, without allow_other
+  [ "$(stat -c %u "$SLOW")" = 43210 ]
+  mount_store "$SLOW"
+  [ "$(status Uid)" = "0 0 0 0" ]
+  everywhere CapEff 0000000000000004
+  reads_right
+  unmount
+  unmount "$SLOW"
+}
+
 @test "of a zip, too; and what that user may not read is an error" {
   need_root
   cp "$(fixture layouts.zip)" "$OWN.zip"
@@ -137,18 +150,20 @@ gone_from_there() { ! is_mounted "$MNT"; }
   own_store 0 u=rwX,go=rX
   # shellcheck disable=SC2034 # read by mount_at
   KEEP=1
-  for _ in 1 2; do
+  kept=$XDG_CACHE_HOME/zarrfs/$(id -u nobody)
+  is_kept() { # not of a store that is as new as this one is at first
     mount_store "$OWN" -o user=nobody
     reads_right
     [ "$(status Uid | tr ' ' '\n' | sort -u)" = "$(id -u nobody)" ]
     [ "$(status Gid | tr ' ' '\n' | sort -u)" = "$(id -g nobody)" ]
     everywhere CapEff 0000000000000000
     unmount
-  done
+    [ "$(find "$kept" -type f -user nobody | wc -l)" -ge 3 ]
+  }
+  until_true 30 is_kept
+  is_kept
   [ ! -s "$LOG" ]
-  kept=$XDG_CACHE_HOME/zarrfs/$(id -u nobody)
   [ "$(stat -c %U:%a "$kept")" = nobody:700 ]
-  [ "$(find "$kept" -type f -user nobody | wc -l)" -ge 3 ]
   [ "$(find "$XDG_CACHE_HOME" -type f ! -user nobody | wc -l)" = 0 ]
 }
 

@@ -194,7 +194,7 @@ in_system() {
     run -1 is_mounted "$MNT"
   done
   [ ! -s "$LOG" ]
-  [ -n "$(find "$XDG_CACHE_HOME/zarrfs/43210" -type f)" ]
+  [ "$(stat -c %u:%a "$XDG_CACHE_HOME/zarrfs/43210")" = 43210:700 ]
 }
 
 @test "the .mount unit in mount.zarrfs(8) has no fault that systemd knows" {

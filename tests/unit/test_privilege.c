@@ -40,6 +40,11 @@ static void root_goes_on_as_the_owner_of_the_store(void)
 	CHECK_INT(pick(NULL).uid, 54321);
 	CHECK_INT(pick(NULL).gid, 65534); /* and never in root's group */
 	CHECK_INT(pick("root").uid, 0);
+	CHECK_INT(chmod(store, 0), 0); /* he could not read it */
+	CHECK_INT(pick(NULL).uid, 0);
+	CHECK_INT(pick("54321").uid, 54321);
+	CHECK_INT(chmod(store, 0700), 0);
+	CHECK_INT(geteuid(), 0);
 }
 
 static void user_is_a_name_or_a_number(void)

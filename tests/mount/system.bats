@@ -183,7 +183,6 @@ in_system() {
   cp -r "$STORE" "$BATS_TEST_TMPDIR/store"
   chown -R 43210 "$BATS_TEST_TMPDIR/store"
   chmod -R go= "$BATS_TEST_TMPDIR/store"
-  sleep 0.3 # what is newer than the clock of the file system ticks is not kept
   for user in 43210 root; do
     start "$MNT" setpriv --no-new-privs --bounding-set "-all,$bounds" --inh-caps=-all \
       "$ZARRFS" -f -o "user=$user" "$BATS_TEST_TMPDIR/store" "$MNT"

@@ -15,6 +15,7 @@ minimum and maximum, the daemon's CPU time and peak memory; and for zarrfs how m
 import argparse
 import os
 import shlex
+import shutil
 import signal
 import statistics
 import subprocess
@@ -24,6 +25,17 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TICKS = os.sysconf("SC_CLK_TCK")
+
+# The clock starts before the program does.
+MOUNTED = "mount"
+# One record somewhere, of 40 places; the last chunk that was read is not read again.
+RANDOM = shlex.join([sys.executable, "-c", """if 1:
+    import os, random, sys
+    fd = os.open(sys.argv[1], os.O_RDONLY)
+    size, chance = os.fstat(fd).st_size, random.Random(1)
+    for _ in range(40):
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
+        os.pread(fd, 120, chance.randrange(size))"""])
 
 # name: (store, what zarrfs reads first (not timed) or None, command, mount options, limit's task, peer command)
 TASKS = {
@@ -43,8 +55,10 @@ TASKS = {
     "89 sizes": ("head", None, "ls -l {m}", "", None, None),
     "long text jsonl": ("nwb", None, "cat {m}/records.jsonl", "", None, "jsonl_orjson.py {s}"),
     "head": ("trials", None, "head -n 5 {m}/records.jsonl", "", None, "first_lines.py {s} json"),
+    "one record": ("trials", "stat {m}/records.jsonl", "{random} {m}/records.jsonl", "cache=16M", None, None),
     "head of 1e9": ("sparse", None, "head -n 5 {m}/records.jsonl", "", None, None),
     "tail of 1e9": ("sparse", None, "tail -n 1 {m}/records.jsonl", "", None, None),
+    "mount and ls": ("many", MOUNTED, "ls {m}", "", None, "names.py {s}"),
 }
 
 
@@ -87,21 +101,40 @@ class Mount:
 def run_zarrfs(a, task):
     store, before, command, options, _, _ = TASKS[task]
     with tempfile.TemporaryDirectory(prefix="zarrfs-bench.") as cache:
+        start = time.perf_counter()
         mount = Mount(a.zarrfs, f"{a.stores}/{store}.zarr", options, cache)
         try:
-            if before:
+            mounting = time.perf_counter() - start if before == MOUNTED else 0
+            if before and before != MOUNTED:
                 timed(shlex.split(before.format(m=mount.dir)))
             cpu = mount.cpu()
-            wall = timed(shlex.split(command.format(m=mount.dir)))
+            wall = mounting + timed(shlex.split(command.format(m=mount.dir, random=RANDOM)))
             return wall, mount.cpu() - cpu, mount.peak()
         finally:
             mount.close()
+
+
+def run_tmpfs(a, task):
+    """cat of the same bytes out of a tmpfs, which has them in the page cache."""
+    store, before, command, options, _, _ = TASKS[task]
+    with tempfile.TemporaryDirectory(prefix="zarrfs-bench.") as cache, tempfile.NamedTemporaryFile(dir="/dev/shm") as copy:
+        mount = Mount(a.zarrfs, f"{a.stores}/{store}.zarr", options, cache)
+        try:
+            with open(command.split()[-1].format(m=mount.dir), "rb") as f:
+                shutil.copyfileobj(f, copy, 1 << 20)
+        finally:
+            mount.close()
+        copy.flush()
+        timed(["cat", copy.name])
+        return timed(["cat", copy.name]), 0, 0
 
 
 def contenders(a, task):
     store, _, _, _, limit, peer = TASKS[task]
     path = f"{a.stores}/{store}.zarr"
     yield "zarrfs", lambda: run_zarrfs(a, task)
+    if task.endswith("page cache"):
+        yield "tmpfs", lambda: run_tmpfs(a, task)
     if limit:
         yield "limit", lambda: (timed([a.limit, path, limit]), 0, 0)
     if peer and a.python:

@@ -200,8 +200,10 @@ static int load_sizes(struct zr_files *f, const bool *indexed)
 	if (!f->sizes)
 		return -ENOMEM;
 	zr_sizes_recall(f->sizes, &f->recall);
-	if (!known && f->known.has_shown && f->known.shown_file < f->nfiles)
-		zr_sizes_show(f->sizes, f->known.shown_file, f->known.shown);
+	for (unsigned int i = 0; !known && i < f->known.nshown; i++)
+		if (f->known.shown[i].file < f->nfiles)
+			zr_sizes_show(f->sizes, f->known.shown[i].file,
+			              f->known.shown[i].size);
 	return 0;
 }
 
@@ -344,8 +346,8 @@ static void save_text_sizes(struct zr_files *f, struct zr_known_sizes *ret)
 {
 	const uint64_t *known = f->sizes ? zr_sizes_known(f->sizes) : NULL;
 
-	if (f->sizes && !known && !ret->has_shown)
-		ret->has_shown = zr_sizes_shown(f->sizes, &ret->shown_file, &ret->shown);
+	if (f->sizes && !known)
+		ret->nshown = zr_sizes_shown(f->sizes, ret->shown);
 	if (!known || ret->sizes)
 		return;
 	ret->sizes = reallocarray(NULL, f->nfiles, sizeof(*known));

@@ -77,9 +77,8 @@ struct zr_files;
 struct zr_known_sizes {
 	uint64_t *sizes; /* of text files. Owned; NULL: not known */
 	uint32_t count;
-	bool has_shown;
-	uint32_t shown_file; /* of this text file alone, if not of all */
-	uint64_t shown;
+	struct zr_shown shown[ZR_SOLOS]; /* of these text files, if not of all */
+	unsigned int nshown;
 	bool has_chunks;
 	uint64_t chunks; /* of chunks.tsv */
 	bool told;       /* why the node cannot be shown was logged */

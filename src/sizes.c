@@ -71,7 +71,10 @@ void zr_sizes_free(struct zr_sizes *s)
 {
 	if (!s)
 		return;
-	zr_sizes_free(atomic_load(&s->solo)); /* which has none itself */
+	for (struct zr_sizes *solo = atomic_load(&s->solo), *next; solo; solo = next) {
+		next = solo->other;
+		zr_sizes_free(solo);
+	}
 	/* The last job was counted as gone while it still held the lock. */
 	pthread_mutex_lock(&s->lock);
 	pthread_mutex_unlock(&s->lock);
@@ -84,12 +87,18 @@ void zr_sizes_free(struct zr_sizes *s)
 	free(s);
 }
 
+static bool own_busy(struct zr_sizes *s)
+{
+	return atomic_load(&s->running) > 0 || atomic_load(&s->waiting);
+}
+
 bool zr_sizes_busy(struct zr_sizes *s)
 {
-	struct zr_sizes *solo = atomic_load(&s->solo);
+	bool busy = own_busy(s);
 
-	return atomic_load(&s->running) > 0 || atomic_load(&s->waiting) ||
-	       (solo && zr_sizes_busy(solo));
+	for (struct zr_sizes *solo = atomic_load(&s->solo); solo; solo = solo->other)
+		busy = busy || own_busy(solo);
+	return busy;
 }
 
 static size_t own_bytes(const struct zr_sizes *s)
@@ -100,9 +109,11 @@ static size_t own_bytes(const struct zr_sizes *s)
 
 size_t zr_sizes_bytes(struct zr_sizes *s)
 {
-	struct zr_sizes *solo = atomic_load(&s->solo);
+	size_t bytes = own_bytes(s) + zr_source_bytes(s->source);
 
-	return own_bytes(s) + (solo ? own_bytes(solo) : 0) + zr_source_bytes(s->source);
+	for (struct zr_sizes *solo = atomic_load(&s->solo); solo; solo = solo->other)
+		bytes += own_bytes(solo);
+	return bytes;
 }
 
 /* --- windows ---------------------------------------------------------------------------
@@ -114,13 +125,21 @@ static atomic_bool *log_line_of(struct zr_sizes *s)
 	return s->array ? &s->array->told : &s->told;
 }
 
+/* Whether each pass over one file has come to its end. */
+static bool solos_are_over(struct zr_sizes *s)
+{
+	struct zr_sizes *solo = atomic_load(&s->solo);
+
+	while (solo && atomic_load(&solo->sizes))
+		solo = solo->other;
+	return !solo;
+}
+
 /* Whether the pass over one file was not over in its time, so that it is no news if that
  * over all is not either. */
 static bool is_told(struct zr_sizes *s)
 {
-	struct zr_sizes *solo = atomic_load(&s->solo);
-
-	return solo && !atomic_load(&solo->sizes) && atomic_load(&s->told);
+	return !solos_are_over(s) && atomic_load(&s->told);
 }
 
 /* With the lock held; zr_pass_start() is to follow without it. */
@@ -193,12 +212,21 @@ static int pass_ask(struct zr_sizes *s, struct zr_ticket *ticket, bool *ret_star
 /* --- one file alone --------------------------------------------------------------------
  */
 
-void zr_sizes_offer(struct zr_sizes *s, uint32_t file, struct zr_solo *how)
+static struct zr_sizes *solo_find(struct zr_sizes *s, uint32_t file)
 {
 	struct zr_sizes *solo = atomic_load(&s->solo);
 
+	while (solo && solo->file != file)
+		solo = solo->other;
+	return solo;
+}
+
+void zr_sizes_offer(struct zr_sizes *s, uint32_t file, struct zr_solo *how)
+{
+	struct zr_sizes *solo = solo_find(s, file);
+
 	s->offered[file] = how;
-	if (solo && solo->file == file)
+	if (solo)
 		solo->how = how; /* it was made by zr_sizes_show() */
 }
 
@@ -207,52 +235,60 @@ void zr_sizes_expect(struct zr_sizes *s)
 	atomic_store(&s->listed_at, zr_now_ms());
 }
 
-static struct zr_sizes *solo_new(struct zr_sizes *s, uint32_t file, const uint64_t *known)
+/* With the lock held. Without memory there is none, and the pass is for all. */
+static void solo_add(struct zr_sizes *s, uint32_t file, const uint64_t *known)
 {
 	struct zr_sizes *solo =
 		sizes_new(s->source, 1, &s->indexed[file], s->queue, s->size_wait, known);
 
 	if (!solo)
-		return NULL;
+		return;
 	solo->array = s;
 	solo->file = file;
 	solo->how = s->offered[file];
-	return solo;
+	solo->other = atomic_load(&s->solo);
+	s->nsolos++;
+	atomic_store(&s->solo, solo);
 }
 
 void zr_sizes_show(struct zr_sizes *s, uint32_t file, uint64_t size)
 {
-	if (!atomic_load(&s->solo))
-		atomic_store(&s->solo, solo_new(s, file, &size));
+	pthread_mutex_lock(&s->lock);
+	if (!solo_find(s, file))
+		solo_add(s, file, &size);
+	pthread_mutex_unlock(&s->lock);
 }
 
-bool zr_sizes_shown(struct zr_sizes *s, uint32_t *ret_file, uint64_t *ret)
+unsigned int zr_sizes_shown(struct zr_sizes *s, struct zr_shown ret[ZR_SOLOS])
 {
-	struct zr_sizes *solo = atomic_load(&s->solo);
-	const uint64_t *sizes = solo ? atomic_load(&solo->sizes) : NULL;
+	unsigned int n = 0;
 
-	if (sizes) {
-		*ret_file = solo->file;
-		*ret = sizes[0];
+	for (struct zr_sizes *solo = atomic_load(&s->solo); solo && n < ZR_SOLOS;
+	     solo = solo->other) {
+		const uint64_t *sizes = atomic_load(&solo->sizes);
+
+		if (sizes)
+			ret[n++] = (struct zr_shown){solo->file, *sizes};
 	}
-	return sizes;
+	return n;
 }
 
-/* Somebody asks for this file: maybe it is the first. */
+/* Somebody asks for this file: maybe it is one of the first. */
 static void solo_consider(struct zr_sizes *s, uint32_t file)
 {
 	uint64_t now = zr_now_ms(), listed = atomic_load(&s->listed_at);
 
 	atomic_store(&s->used_at, now);
-	if (atomic_load(&s->solo) || s->array || !s->offered[file] ||
-	    (listed > 0 && now < listed + LISTED_MS))
+	if (s->array || atomic_load(&s->sizes) || !s->offered[file] ||
+	    (listed > 0 && now < listed + LISTED_MS) || solo_find(s, file))
 		return;
 	pthread_mutex_lock(&s->lock);
-	/* Where there may be an index on disk, looking comes before measuring. */
-	if (!atomic_load(&s->solo) && !atomic_load(&s->sizes) &&
+	/* Where there may be an index on disk, looking comes before measuring. Two files
+	 * at a time are the array's pass at once. */
+	if (s->nsolos < ZR_SOLOS && !solo_find(s, file) && solos_are_over(s) &&
 	    s->state == ZR_PASS_IDLE &&
 	    !(s->recall && s->recall->state == ZR_RECALL_HOPED))
-		atomic_store(&s->solo, solo_new(s, file, NULL));
+		solo_add(s, file, NULL);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -260,10 +296,9 @@ static void solo_consider(struct zr_sizes *s, uint32_t file)
  * *file becomes its number there. */
 static struct zr_sizes *sizes_of(struct zr_sizes *s, uint32_t *file)
 {
-	struct zr_sizes *solo = atomic_load(&s->solo);
+	struct zr_sizes *solo = solo_find(s, *file);
 
-	if (!solo || solo->file != *file ||
-	    (atomic_load(&s->sizes) && !atomic_load(&solo->sizes)))
+	if (!solo || (atomic_load(&s->sizes) && !atomic_load(&solo->sizes)))
 		return s;
 	*file = 0;
 	return solo;

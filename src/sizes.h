@@ -12,10 +12,11 @@
  *
  * Records of damaged chunks have the fill value's line (their bytes cannot be read).
  *
- * Whoever wants one file mostly wants no other: the file that is asked for first gets a
- * pass of its own, which measures nothing else, unless the names of all were read just
- * before (as by `ls -l`). The array's pass follows when another file is asked for; or, if
- * there is an index on disk to be filled, when nobody has asked for anything for a while.
+ * Whoever wants one file mostly wants no other: the files that are asked for first, one
+ * after the other, get passes of their own, which measure nothing else, unless the names
+ * of all were read just before (as by `ls -l`). The array's pass follows when more files
+ * are asked for; or, if there is an index on disk to be filled, when nobody has asked for
+ * anything for a while.
  *
  * Files are numbered as in render.h (zr_measure): leaves, levels, records.csv. Sizes are
  * those of the records, headers not included.
@@ -72,9 +73,14 @@ void zr_sizes_offer(struct zr_sizes *s, uint32_t file, struct zr_solo *how);
 /* The names of all files are being read: all sizes may be asked for soon. */
 void zr_sizes_expect(struct zr_sizes *s);
 
-/* The file that has its own pass, if its size is known by that; and the same told to a
- * later life of the array: the size that was shown stays. */
-bool zr_sizes_shown(struct zr_sizes *s, uint32_t *ret_file, uint64_t *ret);
+/* Files that have their own pass, if their sizes are known by that: how many. And the
+ * same told to a later life of the array: a size that was shown stays. */
+#define ZR_SOLOS 3
+struct zr_shown {
+	uint32_t file;
+	uint64_t size;
+};
+unsigned int zr_sizes_shown(struct zr_sizes *s, struct zr_shown ret[ZR_SOLOS]);
 void zr_sizes_show(struct zr_sizes *s, uint32_t file, uint64_t size);
 
 void zr_sizes_free(struct zr_sizes *s); /* no pass may be running; NULL is allowed */

@@ -50,10 +50,12 @@ struct zr_sizes {
 	struct zr_sizes *array; /* borrowed: of all files. NULL: this is it */
 	uint32_t file;          /* its number there */
 	struct zr_solo *how;    /* borrowed */
+	struct zr_sizes *other; /* of another file; never changes */
 
 	/* Of all files: */
 	struct zr_solo **offered;        /* owned; by file: borrowed, or NULL */
-	_Atomic(struct zr_sizes *) solo; /* owned: of the file that was asked for first */
+	_Atomic(struct zr_sizes *) solo; /* owned: of one file each, the latest first */
+	unsigned int nsolos;             /* guarded by the lock */
 	_Atomic uint64_t listed_at;      /* ms: when the names of all were read last */
 	_Atomic uint64_t used_at;        /* ms: when somebody asked for anything */
 	struct zr_job later;             /* begins the pass when nobody does */

@@ -222,7 +222,7 @@ static bool pass_may_keep(const struct zr_sizes *s)
 /* With the lock held: everything is measured. */
 static void pass_finish(struct zr_sizes *s)
 {
-	struct zr_sizes *solo = atomic_load(&s->solo);
+	struct zr_shown shown[ZR_SOLOS];
 	uint64_t *sizes = NULL;
 
 	if (!atomic_load(&s->sizes)) {
@@ -234,8 +234,8 @@ static void pass_finish(struct zr_sizes *s)
 		for (uint32_t f = 0; f < s->nfiles; f++)
 			sizes[f] = zr_blocks_total(&s->blocks, f);
 		/* What was shown stays. */
-		if (solo && atomic_load(&solo->sizes))
-			sizes[solo->file] = *atomic_load(&solo->sizes);
+		for (unsigned int n = zr_sizes_shown(s, shown); n-- > 0;)
+			sizes[shown[n].file] = shown[n].size;
 		atomic_store(&s->sizes, sizes);
 	}
 	zr_tally_add(ZR_TALLY_MEASURED,

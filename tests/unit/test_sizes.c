@@ -136,23 +136,28 @@ static void one_pass_serves_all_files_and_askers(void)
 /* --- one file alone -------------------------------------------------------------------
  */
 
-static void the_first_file_has_its_own_pass_and_the_next_one_is_for_all(void)
+static void the_first_files_have_their_own_pass_and_the_next_one_is_for_all(void)
 {
+	static const uint32_t first[ZR_SOLOS] = {FILE_S, FILE_JSON, FILE_Q};
 	struct array_case *c = ten_chunks_unlisted();
+	struct zr_shown shown[ZR_SOLOS];
 	uint64_t size;
-	uint32_t file;
 
-	CHECK(!zr_sizes_shown(c->sizes, &file, &size));
-	CHECK_INT(size_of(c, FILE_S, &size), 0);
-	CHECK_INT(size, c->file[FILE_S].want.len);
-	CHECK_INT(c->store.gets, 10);
-	CHECK(!zr_sizes_known(c->sizes));
-	CHECK(!zr_sizes_peek(c->sizes, FILE_A, &size));
-	CHECK(zr_sizes_shown(c->sizes, &file, &size));
-	CHECK_INT(file, FILE_S);
-	CHECK_INT(size, c->file[FILE_S].want.len);
+	CHECK_INT(zr_sizes_shown(c->sizes, shown), 0);
+	for (unsigned int i = 0; i < ZR_SOLOS; i++) {
+		CHECK_INT(size_of(c, first[i], &size), 0);
+		CHECK_INT(size, c->file[first[i]].want.len);
+		CHECK_INT(c->store.gets, 10 * (i + 1));
+		CHECK(!zr_sizes_known(c->sizes));
+		CHECK(!zr_sizes_peek(c->sizes, FILE_A, &size));
+		CHECK_INT(zr_sizes_shown(c->sizes, shown), i + 1);
+		CHECK_INT(shown[0].file, first[i]);
+		CHECK_INT(shown[0].size, c->file[first[i]].want.len);
+		CHECK_INT(size_of(c, first[0], &size), 0);
+		CHECK_INT(size, c->file[first[0]].want.len);
+	}
 	ask_for_all(c);
-	CHECK_INT(c->store.gets, 20);
+	CHECK_INT(c->store.gets, 10 * (ZR_SOLOS + 1));
 	CHECK(zr_sizes_known(c->sizes));
 	case_free(c);
 }
@@ -181,6 +186,7 @@ static void a_size_that_was_shown_stays_whatever_the_pass_over_all_finds(void)
 	uint64_t size;
 
 	zr_sizes_show(c->sizes, FILE_S, 5);
+	zr_sizes_expect(c->sizes);
 	CHECK(zr_sizes_peek(c->sizes, FILE_S, &size));
 	CHECK_INT(size, 5);
 	CHECK(!zr_sizes_peek(c->sizes, FILE_A, &size));
@@ -476,7 +482,7 @@ int main(void)
 {
 	CHECK_INT(zr_log_to_file("/dev/null"), 0);
 	RUN(one_pass_serves_all_files_and_askers);
-	RUN(the_first_file_has_its_own_pass_and_the_next_one_is_for_all);
+	RUN(the_first_files_have_their_own_pass_and_the_next_one_is_for_all);
 	RUN(while_its_pass_runs_another_file_is_not_kept_waiting);
 	RUN(a_size_that_was_shown_stays_whatever_the_pass_over_all_finds);
 	RUN(what_was_never_written_is_not_read);

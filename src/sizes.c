@@ -173,8 +173,8 @@ static int window_over(struct zr_sizes *s)
 
 	if (!atomic_exchange(log_line_of(s), true))
 		zr_warning("array '/%s': measuring it has come to %.1f %% after %u s; "
-		           "its sizes are not known yet. Ask again later, or raise "
-		           "size_wait=",
+		           "its sizes are not known yet. Ask again later, raise "
+		           "size_wait=, or use `zarrfs index`",
 		           s->source->path, 100 * part,
 		           (unsigned int)((zr_now_ms() - s->began) / 1000));
 	return -ETIMEDOUT;
@@ -273,6 +273,17 @@ unsigned int zr_sizes_shown(struct zr_sizes *s, struct zr_shown ret[ZR_SOLOS])
 	return n;
 }
 
+/* Whether each file that was measured alone was read then. Else it is sizes that are
+ * wanted (by `ls -l`, after the kernel has kept the names), and of all files. */
+static bool solos_were_read(struct zr_sizes *s)
+{
+	struct zr_sizes *solo = atomic_load(&s->solo);
+
+	while (solo && atomic_load(&solo->sizes) && atomic_load(&solo->was_read))
+		solo = solo->other;
+	return !solo;
+}
+
 /* Somebody asks for this file: maybe it is one of the first. */
 static void solo_consider(struct zr_sizes *s, uint32_t file)
 {
@@ -285,7 +296,7 @@ static void solo_consider(struct zr_sizes *s, uint32_t file)
 	pthread_mutex_lock(&s->lock);
 	/* Where there may be an index on disk, looking comes before measuring. Two files
 	 * at a time are the array's pass at once. */
-	if (s->nsolos < ZR_SOLOS && !solo_find(s, file) && solos_are_over(s) &&
+	if (s->nsolos < ZR_SOLOS && !solo_find(s, file) && solos_were_read(s) &&
 	    s->state == ZR_PASS_IDLE &&
 	    !(s->recall && s->recall->state == ZR_RECALL_HOPED))
 		solo_add(s, file, NULL);
@@ -413,6 +424,7 @@ bool zr_sizes_peek_locate(struct zr_sizes *s, uint32_t file, uint64_t offset,
 
 	atomic_store(&s->used_at, zr_now_ms());
 	s = sizes_of(s, &file);
+	atomic_store(&s->was_read, true);
 	pthread_mutex_lock(&s->lock);
 	known = locate_known(s, file, offset, ret_record, ret_offset);
 	pthread_mutex_unlock(&s->lock);

@@ -13,10 +13,10 @@
  * Records of damaged chunks have the fill value's line (their bytes cannot be read).
  *
  * Whoever wants one file mostly wants no other: the files that are asked for first, one
- * after the other, get passes of their own, which measure nothing else, unless the names
- * of all were read just before (as by `ls -l`). The array's pass follows when more files
- * are asked for; or, if there is an index on disk to be filled, when nobody has asked for
- * anything for a while.
+ * after the other and each read then, get passes of their own, which measure nothing
+ * else, unless the names of all were read just before (as by `ls -l`). The array's pass
+ * follows when more files are asked for, or one was not read; or, if there is an index on
+ * disk to be filled, when nobody has asked for anything for a while.
  *
  * Files are numbered as in render.h (zr_measure): leaves, levels, records.csv. Sizes are
  * those of the records, headers not included.

@@ -51,6 +51,7 @@ struct zr_sizes {
 	uint32_t file;          /* its number there */
 	struct zr_solo *how;    /* borrowed */
 	struct zr_sizes *other; /* of another file; never changes */
+	atomic_bool was_read;   /* somebody has read from the file */
 
 	/* Of all files: */
 	struct zr_solo **offered;        /* owned; by file: borrowed, or NULL */

@@ -141,7 +141,7 @@ static void the_first_files_have_their_own_pass_and_the_next_one_is_for_all(void
 	static const uint32_t first[ZR_SOLOS] = {FILE_S, FILE_JSON, FILE_Q};
 	struct array_case *c = ten_chunks_unlisted();
 	struct zr_shown shown[ZR_SOLOS];
-	uint64_t size;
+	uint64_t size, record, offset;
 
 	CHECK_INT(zr_sizes_shown(c->sizes, shown), 0);
 	for (unsigned int i = 0; i < ZR_SOLOS; i++) {
@@ -155,9 +155,20 @@ static void the_first_files_have_their_own_pass_and_the_next_one_is_for_all(void
 		CHECK_INT(shown[0].size, c->file[first[i]].want.len);
 		CHECK_INT(size_of(c, first[0], &size), 0);
 		CHECK_INT(size, c->file[first[0]].want.len);
+		CHECK(zr_sizes_peek_locate(c->sizes, first[i], 0, &record, &offset));
 	}
 	ask_for_all(c);
 	CHECK_INT(c->store.gets, 10 * (ZR_SOLOS + 1));
+	CHECK(zr_sizes_known(c->sizes));
+	case_free(c);
+}
+
+static void who_asks_for_sizes_and_reads_nothing_wants_them_all(void)
+{
+	struct array_case *c = ten_chunks_unlisted();
+
+	ask_for_all(c);
+	CHECK_INT(c->store.gets, 20); /* the first one alone, then all */
 	CHECK(zr_sizes_known(c->sizes));
 	case_free(c);
 }
@@ -483,6 +494,7 @@ int main(void)
 	CHECK_INT(zr_log_to_file("/dev/null"), 0);
 	RUN(one_pass_serves_all_files_and_askers);
 	RUN(the_first_files_have_their_own_pass_and_the_next_one_is_for_all);
+	RUN(who_asks_for_sizes_and_reads_nothing_wants_them_all);
 	RUN(while_its_pass_runs_another_file_is_not_kept_waiting);
 	RUN(a_size_that_was_shown_stays_whatever_the_pass_over_all_finds);
 	RUN(what_was_never_written_is_not_read);

@@ -349,6 +349,9 @@ static int cache_get(struct zr_cache *c, const struct zr_cache_key *key, size_t 
 	if (e && e->over) {
 		c->stats.hits++;
 		*ret = entry_use(c, e);
+	} else if (e && way == WAY_PUT) {
+		/* Who puts something in holds the chunk it is made of: no waiting. */
+		r = -EEXIST;
 	} else if (e) {
 		r = entry_wait(c, e, ret, reterr);
 	} else if (!(e = entry_new(c, key, way))) {

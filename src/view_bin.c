@@ -192,26 +192,44 @@ static int bin_read(struct zr_view *v, uint64_t offset, size_t len,
 	return 0;
 }
 
-/* What a chunk holds of the range, if the file is just that; *ret_done: its bytes. */
-static bool bin_lend_run(struct bin *b, uint64_t offset, size_t len, bool wait,
-                         struct zr_lent *ret, size_t *ret_done)
+/* What a chunk in the cache holds of the range; *ret_done: its bytes. */
+static bool bin_lend_run(struct bin *b, const struct zr_run *run, uint64_t skip,
+                         size_t len, struct zr_lent *ret, size_t *ret_done)
 {
-	uint64_t skip = offset % b->record_len;
-	struct zr_chunk *chunk;
-	struct zr_run run;
+	struct zr_chunk *chunk = zr_source_peek(b->source, run->cell);
 
-	zr_grid_run(&b->source->grid, offset / b->record_len, &run);
-	if (run.step != 1)
-		return false;
-	chunk = zr_source_peek(b->source, run.cell);
-	if (!chunk && wait && zr_source_get(b->source, run.cell, &chunk) < 0)
-		return false;
 	if (!chunk)
 		return false;
-	*ret_done = (size_t)ZR_MIN((uint64_t)len, run.count * b->record_len - skip);
+	*ret_done = (size_t)ZR_MIN((uint64_t)len, run->count * b->record_len - skip);
 	return zr_lent_add(ret, chunk,
-	                   chunk->data.data + run.first * b->record_len + skip,
+	                   chunk->data.data + run->first * b->record_len + skip,
 	                   *ret_done);
+}
+
+/* All of the range, if the file is what the chunks hold. Only the first one is waited
+ * for: who waits for a chunk must not hold another (cache.h). */
+static bool bin_lend_runs(struct bin *b, uint64_t offset, size_t len, bool wait,
+                          struct zr_lent *ret)
+{
+	struct zr_chunk *chunk;
+	struct zr_run run;
+	size_t done;
+
+	while (len > 0) {
+		zr_grid_run(&b->source->grid, offset / b->record_len, &run);
+		if (run.step != 1)
+			return false;
+		if (wait && ret->count == 0) {
+			if (zr_source_get(b->source, run.cell, &chunk) < 0)
+				return false;
+			zr_chunk_unref(chunk);
+		}
+		if (!bin_lend_run(b, &run, offset % b->record_len, len, ret, &done))
+			return false;
+		offset += done;
+		len -= done;
+	}
+	return true;
 }
 
 static bool bin_lend(struct zr_view *v, uint64_t offset, size_t len, bool wait,
@@ -219,7 +237,6 @@ static bool bin_lend(struct zr_view *v, uint64_t offset, size_t len, bool wait,
 {
 	struct bin *b = (struct bin *)v;
 	uint64_t size;
-	size_t done;
 
 	(void)cancel;
 	if (!bin_peek_size(v, &size) || offset < b->header.len || offset >= size)
@@ -228,15 +245,10 @@ static bool bin_lend(struct zr_view *v, uint64_t offset, size_t len, bool wait,
 	len = (size_t)ZR_MIN((uint64_t)len, size - b->header.len - offset);
 	if (zr_ahead_follows(&b->decode.ahead, offset, len))
 		zr_decode_run(&b->decode, (offset + len) / b->record_len);
-	while (len > 0) {
-		if (!b->is_copy || !bin_lend_run(b, offset, len, wait, ret, &done)) {
-			zr_lent_done(ret);
-			return false;
-		}
-		offset += done;
-		len -= done;
-	}
-	return true;
+	if (b->is_copy && bin_lend_runs(b, offset, len, wait, ret))
+		return true;
+	zr_lent_done(ret);
+	return false;
 }
 
 static void bin_rows(struct zr_view *v, struct zr_rows *ret)

@@ -132,28 +132,38 @@ static uint64_t pieces_ahead(const struct zr_text *t)
 	return ZR_MIN(room, (uint64_t)PIECES_AHEAD);
 }
 
-/* The part of the range that lies in piece n; *ret_len: its bytes. */
+/* The part of the range that lies in piece n, if that is made; *ret_len: its bytes. */
 static bool piece_lend(struct zr_text *t, uint64_t n, uint64_t offset, size_t len,
-                       bool wait, const atomic_bool *cancel, struct zr_lent *ret,
-                       size_t *ret_len)
+                       struct zr_lent *ret, size_t *ret_len)
 {
 	struct zr_chunk *chunk = zr_source_peek_derived(t->source, t->piece_what, n);
 	struct piece p;
 
-	if ((!chunk && !wait) || !piece_find(t, n, &p) || offset < p.begin ||
-	    offset >= p.end) {
-		zr_chunk_unref(chunk);
-		return false;
-	}
-	p.cancel = cancel;
-	if (!chunk && piece_get(&p, n, &chunk) < 0)
-		return false;
-	if (chunk->data.len != p.end - p.begin) { /* the store was changed meanwhile */
+	/* Of another length: the store was changed meanwhile. */
+	if (!chunk || !piece_find(t, n, &p) || offset < p.begin || offset >= p.end ||
+	    chunk->data.len != p.end - p.begin) {
 		zr_chunk_unref(chunk);
 		return false;
 	}
 	*ret_len = (size_t)ZR_MIN((uint64_t)len, p.end - offset);
 	return zr_lent_add(ret, chunk, chunk->data.data + (offset - p.begin), *ret_len);
+}
+
+/* Makes the pieces of a range, from the n-th on, one after the other: who waits for one
+ * must not hold another (cache.h). */
+static void pieces_make(struct zr_text *t, uint64_t n, uint64_t offset, size_t len,
+                        const atomic_bool *cancel)
+{
+	struct piece p;
+
+	for (; piece_find(t, n, &p) && p.begin < offset + len; n++) {
+		struct zr_chunk *chunk = NULL;
+
+		p.cancel = cancel;
+		if (piece_get(&p, n, &chunk) < 0)
+			return; /* the reader is told when it is read in the common way */
+		zr_chunk_unref(chunk);
+	}
 }
 
 static bool piece_is_made(struct zr_text *t, uint64_t n)
@@ -191,8 +201,10 @@ bool zr_pieces_lend(struct zr_text *t, uint64_t offset, size_t len, bool wait,
 	n = record >> t->piece_shift;
 	if (follows)
 		pieces_run(t, n);
+	if (follows && wait)
+		pieces_make(t, n, offset, len, cancel);
 	while (len > 0) {
-		if (!piece_lend(t, n, offset, len, wait && follows, cancel, ret, &done)) {
+		if (!piece_lend(t, n, offset, len, ret, &done)) {
 			zr_lent_done(ret);
 			return false;
 		}

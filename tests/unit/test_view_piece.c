@@ -30,6 +30,9 @@ static const struct case_spec specs[] = {
 	{RECORDS, "[999]", NULL, NULL, .budget = 64 << 20, FILES},
 	{RECORDS, "[7001]", NULL, every_third, .budget = 64 << 20, FILES},
 	{RECORDS, "[7001]", NULL, fifth_is_damaged, .budget = 64 << 20, FILES},
+	/* The largest lent part of a file takes several chunks, or pieces, of which the
+         * cache holds none. */
+	{RECORDS, "[999]", NULL, NULL, .budget = 1, FILES},
 	{"[400,100]", "[70,100]", NULL, NULL, .budget = 64 << 20, FILES},
 	{"[400,100]", "[70,33]", NULL, NULL, .budget = 64 << 20, FILES},
 	{"[200,200]", "[199,101]", NULL, every_third, .budget = 8 << 20, FILES},
@@ -137,7 +140,7 @@ static void check_file(struct piece_case *p, int file, bool alone)
 		CHECK_INT(case_size(f->view, &size), 0);
 		CHECK_INT(size, f->want.len);
 		lent = check_all(f, steps[i]);
-		if (file == FILE_JSON && !p->c->spec->state)
+		if (file == FILE_JSON && !p->c->spec->state && p->c->spec->budget > 1)
 			CHECK(lent > f->want.len / 2);
 	}
 }
@@ -150,7 +153,7 @@ static void what_is_lent_is_what_a_read_gives(void)
 		begin(&p, &specs[i]);
 		check_file(&p, FILE_JSON, true);
 		check_file(&p, FILE_JSON, false);
-		if (i < 2)
+		if (i < 4)
 			check_file(&p, FILE_RAW, true);
 		end(&p);
 	}
@@ -159,7 +162,7 @@ static void what_is_lent_is_what_a_read_gives(void)
 /* No piece is made for it: all of them are there. */
 static void the_pass_over_one_file_keeps_its_text(void)
 {
-	static const size_t which[] = {0, 2, 5};
+	static const size_t which[] = {0, 2, 6};
 
 	for (size_t i = 0; i < ZR_COUNT(which); i++) {
 		const struct case_file *f;
@@ -200,7 +203,7 @@ static void records_as_they_are_stored_are_lent_from_the_chunk(void)
 
 	begin(&p, &specs[0]);
 	f = renew(&p, FILE_RAW);
-	CHECK_INT(check_all(f, LARGEST), f->want.len);
+	CHECK_INT(check_all(f, 7001 * CASE_RECORD / 2), f->want.len);
 	f = renew(&p, FILE_RAW_A);
 	CHECK_INT(check_all(f, LARGEST), 0);
 	end(&p);

@@ -315,6 +315,16 @@ static int prepare(struct zr_opts *o, struct server *s, struct zr_fs **ret_fs,
 	return r < 0 ? r : zr_mount_check(o, ret_mount, reterr);
 }
 
+/* Who asks for a report before there can be one gets it then. */
+static void hold_reports(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 int zr_cmd_mount(const struct zr_opts *o)
 {
 	struct zr_opts own = *o; /* borrows all that it points to */
@@ -325,6 +335,7 @@ int zr_cmd_mount(const struct zr_opts *o)
 	int r;
 
 	signal(SIGPIPE, SIG_IGN); /* of whoever started us and has gone */
+	hold_reports();
 	if (o->debug)
 		zr_log_set_level(ZR_LOG_DEBUG);
 	if (prepare(&own, &s, &fs, &m, &err) < 0)

@@ -33,14 +33,16 @@ static void tune_process(void)
 {
 	struct rlimit files;
 
-	/* Chunks come and go: each large block is a mapping of its own, which goes back
-	 * to the system when it is freed. (By itself glibc raises the threshold to the
-	 * size of what was freed last, and keeps such blocks in its heaps.) */
-	mallopt(M_MMAP_THRESHOLD, 2 << 20);
-	/* The buffer of a reply is smaller, and the next one is needed at once. */
+	/* Chunks come and go: where the last one was is the best place for the next,
+	 * since a mapping of its own has every page cleared anew. Only what is rarely so
+	 * large goes back to the system at once. (By itself glibc raises the threshold to
+	 * the size of what was freed last.) */
+	mallopt(M_MMAP_THRESHOLD, 8 << 20);
+	/* What is free at the end of the heap will be needed at once. */
 	mallopt(M_TRIM_THRESHOLD, 4 << 20);
-	/* Up to a hundred threads wait for a store; as many heaps would be waste. */
-	mallopt(M_ARENA_MAX, 4);
+	/* Up to a hundred threads wait for a store, and no loop allocates: one heap, in
+	 * which what one frees is there for another. */
+	mallopt(M_ARENA_MAX, 1);
 
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
 		files.rlim_cur = files.rlim_max;

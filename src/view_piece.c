@@ -8,12 +8,15 @@
  */
 #include <errno.h>
 
+#include "request.h"
 #include "view_impl.h"
 
 /* A file of less is not worth it. */
 #define LEAST_BYTES ((uint64_t)1 << 20)
-/* So many are made ahead, if that is not too large a part of the cache. */
-#define PIECES_AHEAD 8
+/* So many are made ahead, if that is not too large a part of the cache: as many as are
+ * made at a time. More are no faster, and leave the processor's caches before they are
+ * read. */
+#define PIECES_AHEAD ZR_KEY_THREADS
 #define CACHE_PART 8
 
 #define NO_PIECES (-1)

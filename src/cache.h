@@ -73,7 +73,8 @@ ZR_MUST_CHECK int zr_cache_scan(struct zr_cache *c, const struct zr_cache_key *k
 /*
  * Puts in what was made in the course of such a scan and will be wanted soon: it stays
  * rather than the chunks of the scan. What the loader makes is ready, it only hands it
- * over. Somebody else's chunk of that key wins.
+ * over. Somebody else's chunk of that key wins, also one that is being loaded: nothing is
+ * waited for.
  */
 void zr_cache_put(struct zr_cache *c, const struct zr_cache_key *key, zr_cache_load load,
                   void *arg);

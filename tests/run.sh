@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # run.sh [--all]: installs what is missing, builds the program three times (with AddressSanitizer and
-# UndefinedBehaviorSanitizer, with ThreadSanitizer, as users get it) and runs the tests of all three. About fifteen
+# UndefinedBehaviorSanitizer, with ThreadSanitizer, as users get it) and runs the tests of all three. About ten
 # minutes, and a few more the first time, when the reference implementation is installed.
 #
 #   --all  also what is too long for every change: every mount test with every build, long stress

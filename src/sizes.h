@@ -112,8 +112,8 @@ ZR_MUST_CHECK int zr_sizes_locate(struct zr_sizes *s, uint32_t file, uint64_t of
                                   struct zr_ticket *ticket, uint64_t *ret_record,
                                   uint64_t *ret_offset);
 
-/* The same from what is known now, starting nothing; false: nothing near is known. Whoever
- * asks reads the file, which counts for how the next one is measured. */
+/* The same from what is known now, starting nothing; false: nothing near is known.
+ * Whoever asks reads the file, which counts for how the next one is measured. */
 bool zr_sizes_peek_locate(struct zr_sizes *s, uint32_t file, uint64_t offset,
                           uint64_t *ret_record, uint64_t *ret_offset);
 

@@ -50,7 +50,6 @@ int zr_log_to_file(const char *path)
 void zr_log_open_syslog(void)
 {
 	openlog("zarrfs", LOG_PID | LOG_NDELAY, LOG_DAEMON);
-	tzset();
 }
 
 void zr_log_to_syslog(void)

@@ -19,7 +19,7 @@ enum zr_log_level { ZR_LOG_ERROR, ZR_LOG_WARNING, ZR_LOG_INFO, ZR_LOG_DEBUG };
 /* Where lines go: to stderr until one of these is called. A file is appended to.
  * -errno when it cannot be opened (the log stays where it was). */
 ZR_MUST_CHECK int zr_log_to_file(const char *path);
-/* zr_log_open_syslog() first, while sockets and the time zone can be opened. */
+/* zr_log_open_syslog() first, while sockets can be opened. */
 void zr_log_open_syslog(void);
 void zr_log_to_syslog(void);
 /* To a function, which must not log; NULL: to stderr again. */

@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "buf.h"
@@ -27,6 +29,14 @@ static void open_stdio(void)
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);
+}
+
+/* Without TZ, glibc looks at the zone's file anew, and frees what it has, each time that
+ * libzip asks for local time, which it does for every member; the sandbox hides the file. */
+static void load_time_zone(void)
+{
+	setenv("TZ", ":/etc/localtime", 0);
+	tzset();
 }
 
 static void tune_process(void)
@@ -75,6 +85,7 @@ int main(int argc, char **argv)
 		            zr_cmd_libfuse());
 		return zr_cmd_print(&text);
 	default:
+		load_time_zone();
 		tune_process();
 		return commands[o.action](&o);
 	}

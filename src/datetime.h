@@ -18,12 +18,13 @@
 #define ZR_DATE_MAX_LEN 64
 
 /*
- * Text of n * scale units; returns the end. ZR_GENERIC has no unit: the bare count, not
+ * Text of n * scale units; returns the end, and may overwrite what is behind as number.h
+ * says. ZR_GENERIC has no unit: the bare count, not
  * scaled. What NaT (INT64_MIN) looks like is for the caller to say.
  */
 char *zr_put_date(char *out, int64_t n, enum zr_unit unit, uint32_t scale);
 
-/* How many bytes zr_put_date() writes. */
+/* How long what zr_put_date() writes is. */
 unsigned int zr_date_len(int64_t n, enum zr_unit unit, uint32_t scale);
 
 /*

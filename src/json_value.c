@@ -132,7 +132,7 @@ static void put_text(struct zr_buf *ret, const uint8_t *p, size_t n)
 
 static void put_real(struct zr_buf *ret, double v)
 {
-	char text[ZR_DECIMAL_MAX_LEN];
+	char text[ZR_DECIMAL_MAX_LEN + ZR_PUT_SPARE];
 	uint64_t bits;
 
 	memcpy(&bits, &v, sizeof(bits));

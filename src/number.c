@@ -87,6 +87,27 @@ char *zr_put_digits(char *out, uint64_t v, unsigned int len)
 	return end;
 }
 
+char *zr_put_long(char *out, uint64_t v)
+{
+	uint32_t last = (uint32_t)(v % 100000000);
+
+	v /= 100000000;
+	if (v < 100) { /* as of 32 bits */
+		*out = (char)('0' + v / 10);
+		out += v >= 10;
+		*out++ = (char)('0' + v % 10);
+	} else if (v < 100000000) {
+		out = zr_put_short(out, (uint32_t)v);
+	} else {
+		out = zr_put_short(out, (uint32_t)(v / 100000000));
+		zr_store_chars(out,
+		               zr_digits8((uint32_t)(v % 100000000)) + ZR_BYTES_OF('0'));
+		out += 8;
+	}
+	zr_store_chars(out, zr_digits8(last) + ZR_BYTES_OF('0'));
+	return out + 8;
+}
+
 /* repr() writes an exponent for anything outside of [1e-4, 1e16). */
 static bool decimal_is_plain(int magnitude)
 {
@@ -118,6 +139,54 @@ static char *put_scientific(char *out, uint64_t digits, unsigned int n, int e)
 	return zr_put_digits(out, magnitude, magnitude >= 100 ? 3 : 2);
 }
 
+/*
+ * Where the digits of a plain decimal go, by its magnitude: below 1 behind zeros and the
+ * point, else with the point among them.
+ */
+struct plain {
+	uint8_t skip;   /* what stands before the digits: 0.000 */
+	uint8_t whole;  /* digits before the point; 16 of them if it is before all */
+	uint8_t point;  /* where it is */
+	uint8_t points; /* 1 if it is among the digits, else 0 */
+	uint8_t least; /* length, at least: 5.0 has a digit of its own behind the point */
+};
+
+#define BELOW_1(zeros)                                                                   \
+	{                                                                                \
+		.skip = (zeros) + 2, .whole = 16, .point = 1                             \
+	}
+#define FROM_1(n)                                                                        \
+	{                                                                                \
+		.whole = (n), .point = (n), .points = 1, .least = (n) + 2                \
+	}
+
+static const struct plain plains[20] = {
+	BELOW_1(3), BELOW_1(2), BELOW_1(1), BELOW_1(0), FROM_1(1),
+	FROM_1(2),  FROM_1(3),  FROM_1(4),  FROM_1(5),  FROM_1(6),
+	FROM_1(7),  FROM_1(8),  FROM_1(9),  FROM_1(10), FROM_1(11),
+	FROM_1(12), FROM_1(13), FROM_1(14), FROM_1(15), FROM_1(16),
+};
+
+/* Always 17 digits; those that are too many are zeros, and lie behind the end. */
+static char *put_plain(char *out, uint64_t digits, unsigned int n, int magnitude)
+{
+	const struct plain *p = &plains[magnitude + 4];
+	uint64_t all = digits * zr_powers_of_10[17 - n];
+	uint32_t low = (uint32_t)(all % 1000000000);
+	zr_chars16 first = zr_chars16_of((uint32_t)(all / 1000000000), low / 10);
+	char *to = out + p->skip;
+
+	memcpy(out, "0.000000", 8);
+	/* The 16th, if it is moved; and the last one, which takes its place if it is not.
+	 */
+	to[16] = (char)('0' + low / 10 % 10);
+	to[16 + p->points] = (char)('0' + low % 10);
+	zr_chars16_store(to, zr_chars16_part(first, p->whole));
+	out[p->point] = '.';
+	n += p->points;
+	return to + ZR_MAX(n, (unsigned int)p->least);
+}
+
 char *zr_put_decimal(char *out, struct zr_decimal d)
 {
 	unsigned int n = zr_u64_len(d.digits);
@@ -125,23 +194,7 @@ char *zr_put_decimal(char *out, struct zr_decimal d)
 
 	*out = '-';
 	out += d.negative;
-	if (!decimal_is_plain(e))
-		return put_scientific(out, d.digits, n, e);
-	if (d.exponent >= 0) {
-		out = zr_put_digits(out, d.digits, n);
-		memset(out, '0', (unsigned int)d.exponent);
-		out += d.exponent;
-		memcpy(out, ".0", 2);
-		return out + 2;
-	}
-	if (e < 0) {
-		memcpy(out, "0.000", (size_t)(1 - e));
-		return zr_put_digits(out + 1 - e, d.digits, n);
-	}
-	/* Written one byte to the right, then the whole part moves to its place. */
-	zr_put_digits(out + 1, d.digits, n);
-	for (int i = 0; i <= e; i++)
-		out[i] = out[i + 1];
-	out[e + 1] = '.';
-	return out + n + 1;
+	if (__builtin_expect(decimal_is_plain(e), 1))
+		return put_plain(out, d.digits, n, e);
+	return put_scientific(out, d.digits, n, e);
 }

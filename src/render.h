@@ -14,6 +14,9 @@
  * of the array: record k lies at rec + k * stride. stride 0 repeats one record (a run
  * of fill values).
  *
+ * Writers return the end of their text, and may overwrite ZR_LINE_SPARE bytes behind it:
+ * room for those has to be there, and what is in them means nothing.
+ *
  * Nothing here allocates (but for compiling), does I/O or looks at the locale.
  * Text: DESIGN 1.2. render_text.c, render_json.c, render_csv.c write values of one
  * form; measure.c is the twin of all three; render_bin.c gathers raw values, and
@@ -37,6 +40,8 @@ struct zr_render_opts {
 };
 
 struct zr_line;
+
+#define ZR_LINE_SPARE 32
 
 /* The files' lines of an array, by their own names: a leaf's text file, a level's
  * records.jsonl, the array's records.csv. NULL: no memory. */
@@ -68,11 +73,11 @@ uint64_t zr_line_len_run(const struct zr_line *line, const uint8_t *rec, uint64_
 
 /*
  * Write the lines of up to n records of a run, as long as each certainly fits before
- * `end`. index: ndim numbers, of the first record; the last one counts up (not looked
- * at without an index; may then be NULL). Returns how many records were written; *out
- * is moved behind them. A record that may not fit is not begun: measure it, make room
- * for zr_line_len() plus its index digits (20 bytes a dimension are always enough) and
- * call zr_line_put_one().
+ * `end`, spare bytes included. index: ndim numbers, of the first record; the last one
+ * counts up (not looked at without an index; may then be NULL). Returns how many records
+ * were written; *out is moved behind them. A record that may not fit is not begun:
+ * measure it, make room for zr_line_len() plus its index digits (20 bytes a dimension are
+ * always enough) plus the spare bytes, and call zr_line_put_one().
  */
 uint64_t zr_line_put_run(const struct zr_line *line, const uint8_t *rec, uint64_t stride,
                          uint64_t n, const uint64_t *index, char **out, const char *end);

@@ -285,7 +285,7 @@ static int header_axes(struct header *h, const struct zr_field *f, uint32_t axis
 	if (f->count == 0)
 		return 0;
 	for (uint64_t i = 0; i < f->shape[axis] && r == 0; i++) {
-		char digits[ZR_U64_MAX_LEN];
+		char digits[ZR_U64_MAX_LEN + ZR_PUT_SPARE];
 		char *end = zr_put_u64(digits, i);
 		struct header before = header_part(h, digits, (size_t)(end - digits));
 
@@ -343,7 +343,7 @@ static void header_index(struct header *h, const struct zr_array *a,
 		return;
 	before = header_part(h, (const char *)key.data, key.len);
 	for (uint32_t i = 0; i < a->ndim; i++) {
-		char digits[ZR_U64_MAX_LEN];
+		char digits[ZR_U64_MAX_LEN + ZR_PUT_SPARE];
 		char *end = zr_put_u64(digits, i);
 		struct header name = *h;
 

@@ -7,10 +7,11 @@
 #include <errno.h>
 
 #include "datetime.h"
+#include "number.h"
 #include "render_impl.h"
 
-#define NUMBER_ROOM                                                                      \
-	(ZR_DATE_MAX_LEN + 1) /* the longest number or date, and what ends it */
+/* The longest number or date, what ends it, and what may be overwritten. */
+#define NUMBER_ROOM (ZR_DATE_MAX_LEN + 1 + ZR_PUT_SPARE)
 
 struct columns {
 	struct zr_bin bin; /* first: who holds it sees only this */

@@ -29,7 +29,9 @@ struct zr_lens {
 
 struct zr_value;
 
-/* Writes n elements, `stride` bytes apart, each followed by v->sep. Returns the end. */
+/* Writes n elements, `stride` bytes apart, each followed by v->sep. Returns the end,
+ * behind which up to ZR_PUT_SPARE bytes may be overwritten: by numbers and times, nothing
+ * else. */
 typedef char *(*zr_put_fn)(const struct zr_value *v, const uint8_t *p, uint64_t stride,
                            uint64_t n, char *out);
 /* Adds the lengths of n elements, without separators behind them. */
@@ -146,7 +148,7 @@ struct zr_line {
 	bool single; /* one value and its LF make the line */
 	uint32_t nops;
 	struct zr_op *ops; /* owned */
-	char *lits;        /* owned */
+	char *lits;        /* owned; ZR_LINE_SPARE bytes more than are used */
 	uint64_t fixed; /* bytes of every line that are neither values nor index digits */
 	uint64_t max;   /* zr_line_max() */
 	uint32_t ndim;  /* index numbers at the start of the line; 0: none */

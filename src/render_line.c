@@ -9,22 +9,14 @@
 /* Records that are measured together, column by column. */
 #define LINE_BLOCK 64
 
+_Static_assert(ZR_LINE_SPARE >= ZR_PUT_SPARE, "values are the last of a line");
+
+/* Most are short, a name and its quotes: always as much as may be overwritten. */
 static inline char *line_put_lit(char *out, const char *s, uint64_t n)
 {
-	/* Most are short: a name and its quotes. */
-	if (n >= 16 || n == 0) {
-		memcpy(out, s, n);
-	} else if (n >= 8) {
-		memcpy(out, s, 8);
-		memcpy(out + n - 8, s + n - 8, 8);
-	} else if (n >= 4) {
-		memcpy(out, s, 4);
-		memcpy(out + n - 4, s + n - 4, 4);
-	} else {
-		out[0] = s[0];
-		out[n / 2] = s[n / 2];
-		out[n - 1] = s[n - 1];
-	}
+	memcpy(out, s, ZR_LINE_SPARE);
+	if (n > ZR_LINE_SPARE)
+		memcpy(out + ZR_LINE_SPARE, s + ZR_LINE_SPARE, n - ZR_LINE_SPARE);
 	return out + n;
 }
 
@@ -246,6 +238,9 @@ uint64_t zr_line_put_run(const struct zr_line *line, const uint8_t *rec, uint64_
 {
 	uint64_t done = 0;
 
+	if (end - *out < ZR_LINE_SPARE)
+		return 0;
+	end -= ZR_LINE_SPARE;
 	if (stride == 0 && n > 1 && line->ndim == 0)
 		return line_put_copies(line, rec, n, out, end);
 	while (done < n) {

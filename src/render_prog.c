@@ -150,6 +150,7 @@ struct zr_line *zr_prog_finish(struct zr_prog *b)
 	prog_end_with_value(b);
 	if (b->back || b->lits.len > b->pending)
 		prog_op(b, ZR_OP_NONE);
+	zr_buf_reserve(&b->lits, ZR_LINE_SPARE); /* which is copied with the last one */
 	if (b->ops.failed || b->lits.failed)
 		return NULL;
 	l = calloc(1, sizeof(*l));

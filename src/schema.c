@@ -234,7 +234,7 @@ static int put_fill(struct zr_buf *b, const struct zr_array *a, const struct zr_
 	len = zr_line_len(line, a->fill);
 	if (len <= MAX_FILL) {
 		zr_buf_adds(b, ",\n  \"fill_value\": ");
-		if (zr_buf_reserve(b, len) == 0) {
+		if (zr_buf_reserve(b, len + ZR_LINE_SPARE) == 0) {
 			zr_line_put_one(line, a->fill, NULL, (char *)b->data + b->len);
 			b->len += len - 1;
 		}

@@ -91,7 +91,7 @@ static inline ZR_MUST_CHECK int zr_view_size(struct zr_view *v, struct zr_ticket
 
 /*
  * Bytes from `offset`: all `len` of them, or up to the end of the file; 0 bytes at the
- * end exactly.
+ * end exactly. What `out` has behind them means nothing.
  *
  * -EIO         behind the end; or the range touches a damaged chunk; or the store did not
  *              answer

@@ -14,6 +14,8 @@
 #define SLICE ((uint64_t)1 << 20)
 /* A line of more bytes is made once, and kept in the cache, not for each read again. */
 #define LONG_LINE ((uint64_t)1 << 20)
+/* Room for a line by itself, at first: enough that it seldom has to grow. */
+#define SCRATCH_LEAST ((size_t)1024)
 
 /* A run of records to walk over. */
 struct stretch {
@@ -177,7 +179,8 @@ static int walk_put_partial(struct zr_walk *w, struct stretch *s)
 		return 0;
 	}
 	w->scratch.len = 0;
-	if (zr_buf_reserve(&w->scratch, (size_t)len) < 0)
+	if (zr_buf_reserve(&w->scratch,
+	                   ZR_MAX((size_t)len + ZR_LINE_SPARE, SCRATCH_LEAST)) < 0)
 		return -ENOMEM;
 	end = zr_line_put_one(line, s->rec, s->index, (char *)w->scratch.data);
 	if (end != (const char *)w->scratch.data + len)
@@ -230,7 +233,7 @@ static int make_line(void *arg, const struct zr_chunk *cell, struct zr_chunk *re
 		zr_grid_run(&src->grid, l->w->record, &run);
 		rec = cell->data.data + run.first * src->array->type.size;
 	}
-	if (zr_buf_reserve(&ret->data, (size_t)l->s->long_line) < 0)
+	if (zr_buf_reserve(&ret->data, (size_t)l->s->long_line + ZR_LINE_SPARE) < 0)
 		return -ENOMEM;
 	end = zr_line_put_one(l->w->t->line, rec, l->s->index, (char *)ret->data.data);
 	ret->data.len = (size_t)(end - (const char *)ret->data.data);

@@ -76,13 +76,14 @@ static void check_line(const struct zr_array *a, struct zr_line *line, enum file
 	CHECK(len <= zr_line_max(line));
 	if (len > CHECK_MAX_LINE)
 		return;
-	text = malloc(2 * len); /* not a byte more */
+	text = malloc(2 * len + ZR_LINE_SPARE); /* not a byte more */
 	CHECK(text);
 	CHECK(zr_line_put_one(line, record, index, text) == text + len);
 	check_line_text(file, text, len);
 	end = text + len;
 	/* The same line by way of a run, where there is exactly its room. */
-	if (zr_line_put_run(line, record, 0, 1, index, &end, text + 2 * len) == 1)
+	if (zr_line_put_run(line, record, 0, 1, index, &end,
+	                    text + 2 * len + ZR_LINE_SPARE) == 1)
 		CHECK(end == text + 2 * len && memcmp(text, text + len, len) == 0);
 	else
 		CHECK(end == text + len);
@@ -102,7 +103,9 @@ static void check_csv(const struct zr_array *a, const struct zr_layout *l,
 
 	CHECK(r == 0 || r == -EFBIG);
 	if (r == 0 && len <= CHECK_MAX_LINE) {
-		CHECK_INT(zr_buf_reserve(&text, (size_t)len + 20 * ZR_MAX_DIMS), 0);
+		CHECK_INT(zr_buf_reserve(&text,
+		                         (size_t)len + 20 * ZR_MAX_DIMS + ZR_LINE_SPARE),
+		          0);
 		text.len = (size_t)(zr_line_put_one(line, record, index,
 		                                    (char *)text.data + text.len) -
 		                    (char *)text.data);

@@ -184,7 +184,9 @@ static struct early read_early(struct mount *m, struct zr_view *v)
 	e.r = view_read(m, v, 150, sizeof(e.bytes), e.bytes, &e.len);
 	CHECK(e.r == 0 || e.r == -EIO || e.r == -EOVERFLOW);
 	if (e.r)
-		memset(e.bytes, 0, sizeof(e.bytes));
+		e.len = 0;
+	/* What is behind the text means nothing. */
+	memset(e.bytes + e.len, 0, sizeof(e.bytes) - e.len);
 	return e;
 }
 

@@ -109,7 +109,7 @@ struct line {
 static struct line line_of(struct zr_line *own_line, const uint8_t *record)
 {
 	uint64_t index[ZR_MAX_DIMS] = {0}, len = zr_line_len(own_line, record);
-	struct line l = {.text = malloc((size_t)len + 20 * ZR_MAX_DIMS)};
+	struct line l = {.text = malloc((size_t)len + 20 * ZR_MAX_DIMS + ZR_LINE_SPARE)};
 
 	CHECK(l.text);
 	l.len = (size_t)(zr_line_put_one(own_line, record, index, l.text) - l.text) - 1;

@@ -101,7 +101,7 @@ static void decimals_are_laid_out_as_repr_does(void)
 		char got[64];
 
 		memset(got, 0, sizeof(got));
-		zr_put_decimal(got, d);
+		*zr_put_decimal(got, d) = '\0';
 		CHECK_STR(got, row[i].want);
 		CHECK_INT(zr_decimal_len(d), strlen(row[i].want));
 	}

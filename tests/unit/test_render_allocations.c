@@ -26,7 +26,8 @@ static void use_line(const struct render_case *c, struct zr_line *own_line)
 		if (n > 0)
 			continue;
 		n = 1;
-		if (zr_line_len(own_line, rec) + 20 * ZR_MAX_DIMS <= sizeof(window))
+		if (zr_line_len(own_line, rec) + 20 * ZR_MAX_DIMS + ZR_LINE_SPARE <=
+		    sizeof(window))
 			zr_line_put_one(own_line, rec, index, window);
 	}
 	zr_line_skip_run(own_line, c->rec, c->a.type.size, c->n, index, UINT64_MAX,

@@ -48,6 +48,7 @@ struct zr_dirent {
 	              * else: whoever opens it finds out) */
 };
 
+/* Grows by zr_dirlist_add() alone: how much room there is follows from the count. */
 struct zr_dirlist {
 	struct zr_dirent *entries; /* sorted by name, bytewise */
 	size_t count;

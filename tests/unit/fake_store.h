@@ -89,12 +89,6 @@ static int fake_stat(struct zr_store *s, const char *key, struct zr_stat *ret,
 	return 0;
 }
 
-static int fake_compare(const void *a, const void *b)
-{
-	return strcmp(((const struct zr_dirent *)a)->name,
-	              ((const struct zr_dirent *)b)->name);
-}
-
 static int fake_list(struct zr_store *s, const char *key, struct zr_dirlist *ret,
                      struct zr_err *reterr)
 {
@@ -107,13 +101,9 @@ static int fake_list(struct zr_store *s, const char *key, struct zr_dirlist *ret
 		return f->fail_all;
 	if (fake_find(f, key))
 		return fake_find(f, key)->fail ? fake_find(f, key)->fail : -ENOTDIR;
-	*ret = (struct zr_dirlist){.entries =
-	                                   calloc(f->count + 1, sizeof(*ret->entries))};
-	CHECK(ret->entries);
+	*ret = (struct zr_dirlist){0};
 	for (size_t i = 0; i < f->count; i++) {
 		const char *rest = f->objects[i].key, *slash;
-		bool seen = false;
-		char *name;
 
 		if (prefix > 0) {
 			if (strncmp(rest, key, prefix) != 0 || rest[prefix] != '/')
@@ -121,22 +111,14 @@ static int fake_list(struct zr_store *s, const char *key, struct zr_dirlist *ret
 			rest += prefix + 1;
 		}
 		slash = strchr(rest, '/');
-		name = strndup(rest, slash ? (size_t)(slash - rest) : strlen(rest));
-		CHECK(name);
-		for (size_t k = 0; k < ret->count; k++)
-			seen = seen || strcmp(ret->entries[k].name, name) == 0;
-		if (seen)
-			free(name);
-		else
-			ret->entries[ret->count++] =
-				(struct zr_dirent){name, slash != NULL};
+		CHECK_INT(zr_dirlist_add(ret, rest,
+		                         slash ? (size_t)(slash - rest) : strlen(rest),
+		                         slash != NULL),
+		          0);
 	}
-	if (ret->count == 0 && prefix > 0) {
-		free(ret->entries);
-		*ret = (struct zr_dirlist){0};
+	if (ret->count == 0 && prefix > 0)
 		return -ENOENT;
-	}
-	qsort(ret->entries, ret->count, sizeof(*ret->entries), fake_compare);
+	zr_dirlist_sort(ret);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 #include "render_impl.h"
 
 /* Bytes of records that a block spans, so that one block's columns stay in the cache. */
-#define MEASURE_BLOCK_BYTES ((uint64_t)128 << 10)
+#define MEASURE_BLOCK_BYTES ((uint64_t)24 << 10)
 #define MEASURE_BLOCK_MIN 16
 #define MEASURE_BLOCK_MAX 256
 

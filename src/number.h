@@ -57,7 +57,7 @@ extern const uint64_t zr_digits_by_bit[32];
 
 static inline unsigned int zr_u32_len(uint32_t v)
 {
-	return (unsigned int)((v + zr_digits_by_bit[31 - __builtin_clz(v | 1)]) >> 32);
+	return (unsigned int)((v + zr_digits_by_bit[zr_top_bit(v | 1)]) >> 32);
 }
 
 /* Of 16 bits and less: four comparisons at once are faster than a look into a table. */

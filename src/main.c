@@ -32,7 +32,8 @@ static void open_stdio(void)
 }
 
 /* Without TZ, glibc looks at the zone's file anew, and frees what it has, each time that
- * libzip asks for local time, which it does for every member; the sandbox hides the file. */
+ * libzip asks for local time, which it does for every member; the sandbox hides the file.
+ */
 static void load_time_zone(void)
 {
 	setenv("TZ", ":/etc/localtime", 0);

@@ -2,10 +2,6 @@
 /*
  * Start, serve, end.
  *
- * One thread reads the kernel's requests and never waits: a handler answers at once or
- * hands a job to the workers of request.h, which answer from their own threads. So a
- * second reader could only compete with this one.
- *
  * Between mounting and serving all rights are given up: see privilege.h and sandbox.h for
  * what stays, keeper.h for who unmounts. What is opened by name is opened before that.
  *
@@ -35,6 +31,7 @@
 #include "privilege.h"
 #include "report.h"
 #include "sandbox.h"
+#include "serve.h"
 #include "store.h"
 
 struct server {
@@ -42,7 +39,10 @@ struct server {
 	struct zr_background background;
 	int notify; /* to systemd, or -1 */
 	int store;  /* O_PATH: what links may lead to; the store's directory */
+	int signals;
+	const struct zr_fs *fs;
 	struct fuse_session *session;
+	struct zr_serve serve;
 	struct zr_keeper keeper;
 };
 
@@ -60,11 +60,6 @@ static void sessionp_free(struct fuse_session **se)
 {
 	if (*se)
 		fuse_session_destroy(*se);
-}
-
-static void fuse_buf_free(struct fuse_buf *b)
-{
-	free(b->mem);
 }
 
 static void log_from_fuse(enum fuse_log_level level, const char *fmt, va_list ap)
@@ -123,49 +118,17 @@ static void log_report(const struct zr_engine *e)
 }
 
 /* Whether a signal that came is one to end by. */
-static bool take_signal(int signals, const struct zr_fs *fs)
+static bool take_signal(void *arg)
 {
+	const struct server *s = arg;
 	struct signalfd_siginfo info;
 
-	if (read(signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
+	if (read(s->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return false;
 	if (info.ssi_signo != SIGUSR1)
 		return true;
-	log_report(zr_fs_engine(fs));
+	log_report(zr_fs_engine(s->fs));
 	return false;
-}
-
-/* Until the file system is unmounted or a signal comes: 0. */
-static int serve_requests(struct fuse_session *se, int signals, const struct zr_fs *fs)
-{
-	ZR_CLEANUP(fuse_buf_free) struct fuse_buf buf = {0};
-	struct pollfd fds[] = {
-		{.fd = fuse_session_fd(se), .events = POLLIN},
-		{.fd = signals, .events = POLLIN},
-	};
-
-	/* A request may be withdrawn between poll() and read(), which then would sleep
-	 * where no signal reaches it. */
-	fcntl(fds[0].fd, F_SETFL, O_NONBLOCK | fcntl(fds[0].fd, F_GETFL));
-	while (!fuse_session_exited(se)) {
-		int r;
-
-		if (poll(fds, ZR_COUNT(fds), -1) < 0 && errno != EINTR) {
-			zr_error("cannot wait for requests: %s", strerror(errno));
-			return -errno;
-		}
-		if (fds[1].revents && take_signal(signals, fs))
-			break;
-		r = fuse_session_receive_buf(se, &buf);
-		if (r == -EINTR || r == -EAGAIN)
-			continue;
-		if (r <= 0)
-			return r;
-		fuse_session_process_buf(se, &buf);
-	}
-	/* From here on answers that nobody waits for are no errors. */
-	fuse_session_exit(se);
-	return 0;
 }
 
 /* libfuse and fusermount3 write to stderr; of that one line becomes the error. */
@@ -260,16 +223,25 @@ static void end_mount(struct server *s)
 	fuse_session_unmount(s->session);
 }
 
+static int serve_requests(struct server *s)
+{
+	int r = zr_serve_run(&s->serve, take_signal, s);
+
+	if (r < 0)
+		zr_error("requests are not answered any more: %s", strerror(-r));
+	return r;
+}
+
 /* The fs ends before the session: its workers answer through it. */
 static int serve(struct server *s, const struct zr_mount *m, struct zr_fs *own_fs)
 {
 	ZR_CLEANUP(sessionp_free) struct fuse_session *se = NULL;
 	ZR_CLEANUP(fsp_free) struct zr_fs *fs = own_fs;
 	struct zr_err err = {0};
-	int signals = open_signals();
 	int r;
 
-	if (signals < 0) {
+	s->signals = open_signals();
+	if (s->signals < 0) {
 		zr_err_set(&err, -errno, "cannot receive signals: %s", strerror(errno));
 		return zr_cmd_complain(&err);
 	}
@@ -277,13 +249,19 @@ static int serve(struct server *s, const struct zr_mount *m, struct zr_fs *own_f
 		return zr_cmd_complain(&err);
 	fuse_set_log_func(log_from_fuse);
 	s->session = se;
+	s->fs = fs;
 
-	r = give_up_rights(s, m, fs, &err);
+	r = zr_serve_open(&s->serve, se, s->signals);
+	if (r < 0)
+		zr_err_set(&err, r, "cannot wait for requests: %s", strerror(-r));
+	else
+		r = give_up_rights(s, m, fs, &err);
 	if (r < 0)
 		zr_cmd_complain(&err);
 	else
-		r = serve_requests(se, signals, fs);
+		r = serve_requests(s);
 	zr_fs_free(ZR_TAKE(fs));
+	zr_serve_close(&s->serve);
 	end_mount(s);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -67,6 +67,8 @@ static const char *const calls_allowed[] = {
 	"poll",
 	"ppoll",
 	"ppoll_time64",
+	"epoll_wait",
+	"epoll_pwait",
 	/* memory */
 	"brk",
 	"munmap",

@@ -9,6 +9,13 @@
 #include "request.h"
 #include "store.h"
 
+/* A sixteenth of what the cache may take is left for what chunks of unequal sizes leave
+ * between them in the heap. */
+static size_t cache_budget(uint64_t bytes)
+{
+	return (size_t)ZR_MIN(bytes - bytes / 16, SIZE_MAX / 2);
+}
+
 int zr_engine_new(struct zr_store *store, const struct zr_opts *opts,
                   struct zr_engine **ret, struct zr_err *reterr)
 {
@@ -20,7 +27,7 @@ int zr_engine_new(struct zr_store *store, const struct zr_opts *opts,
 		return zr_err_set(reterr, -ENOMEM, "out of memory");
 	e->env = (struct zr_env){
 		.store = zr_store_ref(store),
-		.cache = zr_cache_new((size_t)ZR_MIN(opts->cache_bytes, SIZE_MAX / 2)),
+		.cache = zr_cache_new(cache_budget(opts->cache_bytes)),
 		.render = opts->render,
 		.size_wait = opts->size_wait,
 		.missing_is_error = opts->missing_is_error,

@@ -25,14 +25,13 @@ int zr_engine_new(struct zr_store *store, const struct zr_opts *opts,
 
 	if (!e)
 		return zr_err_set(reterr, -ENOMEM, "out of memory");
-	e->env = (struct zr_env){
-		.store = zr_store_ref(store),
-		.cache = zr_cache_new(cache_budget(opts->cache_bytes)),
-		.render = opts->render,
-		.size_wait = opts->size_wait,
-		.missing_is_error = opts->missing_is_error,
-		.root = opts->view,
-		.beside = opts->views};
+	e->env = (struct zr_env){.store = zr_store_ref(store),
+	                         .cache = zr_cache_new(cache_budget(opts->cache_bytes)),
+	                         .render = opts->render,
+	                         .size_wait = opts->size_wait,
+	                         .missing_is_error = opts->missing_is_error,
+	                         .root = opts->view,
+	                         .beside = opts->views};
 	r = e->env.cache ? zr_tree_new(&e->env, &e->tree, &why) : -ENOMEM;
 	if (r < 0) {
 		zr_engine_free(e);

@@ -145,6 +145,9 @@ if ! debian_holds "$base" "$@"; then
 fi
 mount -t overlay -o "lowerdir=$base,upperdir=$work/upper,workdir=$work/overlay" overlay "$work/root"
 mount -t cgroup2 none "$work/cgroup"
+for old in "$work"/cgroup/zarrfs-live.*; do # of those that were killed without a word
+  ! grep -qsx 'populated 0' "$old/cgroup.events" || find "$old" -depth -type d -exec rmdir {} +
+done
 
 cp "$work"/package/*.deb "$work/root/zarrfs.deb"
 cp -R "$top/fixtures/demo/store" "$top/fixtures/demo/expect" "$work/root/srv/"

@@ -356,6 +356,17 @@ const struct stat *zr_archive_stat(const struct zr_archive *a)
 	return &a->st;
 }
 
+/* libzip takes ASCII with control characters for code page 437, which draws them. */
+static const char *archive_name(zip_t *za, uint64_t index, const char *guessed)
+{
+	const char *raw = zip_get_name(za, index, ZIP_FL_ENC_RAW);
+
+	for (const char *p = raw; p && *p; p++)
+		if ((unsigned char)*p >= 0x80)
+			return guessed;
+	return raw ? raw : guessed;
+}
+
 int zr_archive_member(struct zr_archive *a, uint64_t index, struct zr_member *ret,
                       struct zr_err *reterr)
 {
@@ -371,6 +382,8 @@ int zr_archive_member(struct zr_archive *a, uint64_t index, struct zr_member *re
 		               zip_error_strerror(zip_get_error(za)));
 	else if ((st.valid & need) != need)
 		r = zr_err_set(reterr, -EUCLEAN, "the central directory is incomplete");
+	else
+		st.name = archive_name(za, index, st.name);
 	archive_give(a, za);
 	if (r < 0)
 		return r;

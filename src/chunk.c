@@ -113,9 +113,10 @@ int zr_source_list(struct zr_source *s, const struct zr_present **ret)
 		                    &err);
 		if (r == 0)
 			atomic_store(&s->listed, true);
-		else
+		else if (s->list_error != r)
 			zr_error("array '/%s': its chunks cannot be listed: %s", s->path,
 			         err.code ? err.text : strerror(-r));
+		s->list_error = r;
 	}
 	pthread_mutex_unlock(&s->listing);
 	if (r == 0)
@@ -156,8 +157,9 @@ struct want {
 	uint64_t cell;
 	zr_source_make make; /* NULL: the cell itself */
 	void *arg;
-	size_t bytes; /* that this takes beside the cell */
-	bool scan;    /* by someone who goes through all cells once */
+	size_t bytes;   /* that this takes beside the cell */
+	uint64_t fault; /* what is to blame when that fails: the cell, or a shard */
+	bool scan;      /* by someone who goes through all cells once */
 };
 
 /* One load of it. */
@@ -290,9 +292,8 @@ static int get_at(const struct want *w, struct zr_spot *spot, struct zr_chunk **
  */
 
 /* `key` has room for key_size bytes; it says which object was asked for. */
-static int get_by_key(struct zr_source *s, const struct want *w, char separator,
-                      char *key, size_t key_size, struct zr_chunk **ret,
-                      struct zr_err *reterr)
+static int get_by_key(struct zr_source *s, struct want *w, char separator, char *key,
+                      size_t key_size, struct zr_chunk **ret, struct zr_err *reterr)
 {
 	ZR_CLEANUP(zr_spot_done) struct zr_spot spot = {.src = s, .key = key};
 	uint64_t at[ZR_MAX_DIMS], object[ZR_MAX_DIMS];
@@ -304,9 +305,12 @@ static int get_by_key(struct zr_source *s, const struct want *w, char separator,
 		object[k] = at[k] / s->grid.per_object[k];
 	zr_grid_key(s->array, object, separator, name);
 	snprintf(key, key_size, "%s%s%s", s->path, *s->path ? "/" : "", name);
-	if (!may_be_stored(s, zr_grid_object(&s->grid, object)))
-		return -ENOENT;
-	r = zr_spot_find(&spot, at, reterr);
+	spot.fault = zr_spot_shard(&spot, at);
+	if (may_be_stored(s, zr_grid_object(&s->grid, object)))
+		r = zr_spot_find(&spot, at, reterr);
+	else
+		r = -ENOENT;
+	w->fault = spot.fault ? spot.fault : w->cell;
 	return r < 0 ? r : get_at(w, &spot, ret, reterr);
 }
 
@@ -322,7 +326,7 @@ static void note_absent(struct zr_source *s)
 		zr_debug("array '/%s': each chunk is asked for", s->path);
 }
 
-static int source_get(struct zr_source *s, const struct want *w, struct zr_chunk **ret)
+static int source_get(struct zr_source *s, struct want *w, struct zr_chunk **ret)
 {
 	size_t path_len = strlen(s->path), key_size = path_len + 1 + ZR_KEY_MAX;
 	ZR_CLEANUP(zr_freep) char *key = NULL;
@@ -351,7 +355,7 @@ static int source_get(struct zr_source *s, const struct want *w, struct zr_chunk
 		err = (struct zr_err){0};
 		r = zr_err_set(&err, -EUCLEAN, "it is missing (missing=error)");
 	}
-	return zr_damage_note(s, w->cell, key + path_len + (path_len > 0), r, &err);
+	return zr_damage_note(s, w->fault, key + path_len + (path_len > 0), r, &err);
 }
 
 int zr_source_get(struct zr_source *s, uint64_t cell, struct zr_chunk **ret)

@@ -51,9 +51,11 @@ struct zr_source {
 	atomic_bool listed; /* `present` is set, and will not change */
 	pthread_mutex_t listing; /* held while that is made, for as long as it takes */
 	struct zr_present present;
+	int list_error; /* guarded by `listing`: the last failure, so that it is logged
+	                 * once */
 
 	pthread_mutex_t lock; /* guards what follows */
-	uint64_t *damaged;    /* cells, ascending */
+	uint64_t *damaged;    /* cells, and behind them shards; ascending */
 	size_t ndamaged, damaged_cap;
 	int last_error; /* the store's last failure, so that it is logged once */
 };

@@ -7,15 +7,15 @@
 /* Above them, those that are damaged are neither remembered nor named. */
 #define MAX_DAMAGED ((size_t)1 << 20)
 
-/* With the lock held: where the cell is, or would be. */
-static size_t damage_find(const struct zr_source *s, uint64_t cell)
+/* With the lock held: where it is, or would be. */
+static size_t damage_find(const struct zr_source *s, uint64_t what)
 {
 	size_t low = 0, high = s->ndamaged;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (s->damaged[mid] < cell)
+		if (s->damaged[mid] < what)
 			low = mid + 1;
 		else
 			high = mid;
@@ -23,25 +23,25 @@ static size_t damage_find(const struct zr_source *s, uint64_t cell)
 	return low;
 }
 
-bool zr_damage_known(struct zr_source *s, uint64_t cell)
+bool zr_damage_known(struct zr_source *s, uint64_t what)
 {
 	size_t at;
 	bool known;
 
 	pthread_mutex_lock(&s->lock);
-	at = damage_find(s, cell);
-	known = at < s->ndamaged && s->damaged[at] == cell;
+	at = damage_find(s, what);
+	known = at < s->ndamaged && s->damaged[at] == what;
 	pthread_mutex_unlock(&s->lock);
 	return known;
 }
 
 /* With the lock held. Whether it is new. Out of memory it is not remembered, and found
  * again by whoever reads it next. */
-static bool damage_remember(struct zr_source *s, uint64_t cell)
+static bool damage_remember(struct zr_source *s, uint64_t what)
 {
-	size_t at = damage_find(s, cell);
+	size_t at = damage_find(s, what);
 
-	if (s->ndamaged == MAX_DAMAGED || (at < s->ndamaged && s->damaged[at] == cell))
+	if (s->ndamaged == MAX_DAMAGED || (at < s->ndamaged && s->damaged[at] == what))
 		return false;
 	if (s->ndamaged == s->damaged_cap) {
 		size_t cap = s->damaged_cap ? 2 * s->damaged_cap : 16;
@@ -54,7 +54,7 @@ static bool damage_remember(struct zr_source *s, uint64_t cell)
 	}
 	memmove(s->damaged + at + 1, s->damaged + at,
 	        (s->ndamaged - at) * sizeof(*s->damaged));
-	s->damaged[at] = cell;
+	s->damaged[at] = what;
 	if (++s->ndamaged == MAX_DAMAGED)
 		zr_error("array '/%s': %zu chunks are damaged; others are not named",
 		         s->path, MAX_DAMAGED);
@@ -78,7 +78,7 @@ static bool is_damage(int r)
 	}
 }
 
-int zr_damage_note(struct zr_source *s, uint64_t cell, const char *key, int r,
+int zr_damage_note(struct zr_source *s, uint64_t what, const char *key, int r,
                    const struct zr_err *err)
 {
 	const char *cause = err->code ? err->text : strerror(-r);
@@ -86,7 +86,7 @@ int zr_damage_note(struct zr_source *s, uint64_t cell, const char *key, int r,
 
 	pthread_mutex_lock(&s->lock);
 	if (is_damage(r)) {
-		tell = damage_remember(s, cell);
+		tell = damage_remember(s, what);
 		r = -EUCLEAN;
 	} else {
 		tell = s->last_error != r;

@@ -23,9 +23,14 @@ struct zr_spot {
 	uint64_t offset;
 	uint64_t len;
 	uint32_t level;
+	uint64_t fault; /* what is to blame if this fails: a shard; 0: the cell itself */
 };
 
 void zr_spot_done(struct zr_spot *p);
+
+/* The shard of the spot's level that the cell `at` lies in, as zr_damage_* call it; 0:
+ * the spot is the cell itself. */
+uint64_t zr_spot_shard(const struct zr_spot *p, const uint64_t *at);
 
 /*
  * From an object to the bytes of the cell `at` in it, through all levels of shards. No
@@ -51,12 +56,12 @@ struct zr_spot_limit zr_spot_most(const struct zr_source *s, uint64_t stored);
 ZR_MUST_CHECK int zr_spot_load(const struct zr_spot *p, const struct zr_spot_limit *limit,
                                struct zr_chunk *chunk, struct zr_err *reterr);
 
-/* Whether a cell is known to be damaged. */
-bool zr_damage_known(struct zr_source *s, uint64_t cell);
+/* Whether a cell, or a shard, is known to be damaged. */
+bool zr_damage_known(struct zr_source *s, uint64_t what);
 
-/* A cell could not be read, for reason r: logs that, once, and remembers it if it will be
- * so for ever; returns -EUCLEAN then, else r. */
-int zr_damage_note(struct zr_source *s, uint64_t cell, const char *key, int r,
+/* A cell, or a shard with all cells in it, could not be read, for reason r: logs that,
+ * once, and remembers it if it will be so for ever; returns -EUCLEAN then, else r. */
+int zr_damage_note(struct zr_source *s, uint64_t what, const char *key, int r,
                    const struct zr_err *err);
 
 /* The store has answered: when it fails the next time, that is news again. */

@@ -179,6 +179,14 @@ static uint64_t chunk_number(const struct zr_spot *p, const uint64_t *at)
 	return number;
 }
 
+/* There are less than 2^60 cells, so that the numbers of shards begin behind those. */
+uint64_t zr_spot_shard(const struct zr_spot *p, const uint64_t *at)
+{
+	if (p->level + 1 == p->src->array->nlevels)
+		return 0;
+	return ((uint64_t)p->level + 1) << 60 | chunk_number(p, at);
+}
+
 /* Which pair of the shard's index speaks of the chunk of the next level: C order of the
  * encoded axes. */
 static uint64_t pair_number(const struct zr_spot *p, const uint64_t *at)
@@ -308,6 +316,7 @@ static int enter_plain(struct zr_spot *p, const uint64_t *at, struct zr_err *ret
 		if (r < 0)
 			return r;
 	}
+	p->fault = 0;
 	memcpy(&p->len, index->data.data + index->data.len - sizeof(p->len),
 	       sizeof(p->len));
 	r = index_find(p, at, index->data.data, p->len, &offset, &len, reterr);
@@ -381,6 +390,7 @@ static int enter_encoded(struct zr_spot *p, const uint64_t *at, struct zr_err *r
 		if (r < 0)
 			return r;
 	}
+	p->fault = 0;
 	r = index_find(p, at, shard->text.data, shard->data.len, &offset, &len, reterr);
 	if (r == 0) {
 		zr_buf_add(&inner, shard->data.data + offset, (size_t)len);
@@ -404,9 +414,12 @@ int zr_spot_find(struct zr_spot *p, const uint64_t *at, struct zr_err *reterr)
 {
 	int r = 0;
 
-	while (r == 0 && p->level + 1 < p->src->array->nlevels)
+	while (r == 0 && (p->fault = zr_spot_shard(p, at)) != 0) {
+		if (zr_damage_known(p->src, p->fault))
+			return -EUCLEAN;
 		r = zr_codecs_count(spot_level(p)->codecs) > 0
 		            ? enter_encoded(p, at, reterr)
 		            : enter_plain(p, at, reterr);
+	}
 	return r;
 }

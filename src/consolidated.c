@@ -373,6 +373,19 @@ static int read_text(struct consolidated *c, const char *path, const char *name,
 	return r;
 }
 
+/* reterr: how far what was found cannot be used. Returns r, or 0 if it is that. */
+static int learnt(int r, const struct zr_err *err, const char *name,
+                  const struct zr_copies *copies, struct zr_err *reterr)
+{
+	if (is_broken(r))
+		zr_err_set(reterr, r, ": %s%s", err->text, name);
+	else if (r == 0 && copies->too_long)
+		zr_err_set(reterr, -EFBIG,
+		           " where the path of a node has over %d bytes (%zu documents)",
+		           ZR_COPY_MAX_PATH, copies->too_long);
+	return is_broken(r) ? 0 : r;
+}
+
 /* What is wrong with zarr.json itself is for whoever shows the group. */
 static int learn_v3(struct consolidated *c, struct group *g, struct zr_err *reterr)
 {
@@ -386,9 +399,7 @@ static int learn_v3(struct consolidated *c, struct group *g, struct zr_err *rete
 	if (r < 0)
 		return r;
 	r = zr_copies_read_v3(&text, &g->copies[FROM_ZARR_JSON], &err);
-	if (is_broken(r))
-		zr_err_set(reterr, r, "%s", err.text);
-	return is_broken(r) ? 0 : r;
+	return learnt(r, &err, "", &g->copies[FROM_ZARR_JSON], reterr);
 }
 
 static int learn_v2(struct consolidated *c, struct group *g, struct zr_err *reterr)
@@ -405,9 +416,10 @@ static int learn_v2(struct consolidated *c, struct group *g, struct zr_err *rete
 	}
 	if (r == 0)
 		r = zr_copies_read_v2(&text, &g->copies[FROM_ZMETADATA], &err);
-	if (is_broken(r))
-		zr_err_set(reterr, r, "%s (%s)", err.text, name);
-	return r == -ENOENT || is_broken(r) ? 0 : r;
+	if (r == -ENOENT)
+		return 0;
+	return learnt(r, &err, *name == '.' ? " (.zmetadata)" : " (zmetadata)",
+	              &g->copies[FROM_ZMETADATA], reterr);
 }
 
 static int group_add(struct consolidated *c, struct group *own_g, struct zr_err *reterr)
@@ -431,7 +443,7 @@ static int group_add(struct consolidated *c, struct group *own_g, struct zr_err 
 	}
 	pthread_rwlock_unlock(&c->lock);
 	if (!fits)
-		zr_err_set(reterr, -EFBIG, "those of the store would be over %zu MiB",
+		zr_err_set(reterr, -EFBIG, ": those of the store would be over %zu MiB",
 		           ZR_MAX_CONSOLIDATED >> 20);
 	return added ? 0 : -ENOMEM;
 }

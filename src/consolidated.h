@@ -34,8 +34,8 @@ struct zr_store *zr_consolidated_new(struct zr_store *own_base);
 /*
  * Looks whether the group at `path` has consolidated metadata; from then on its copies
  * are there. Without effect on other kinds of store, and when it was done before. Where
- * what is there makes no sense, or is too large, that is 0 too, with a text in reterr:
- * it is as if it were not there.
+ * what is there makes no sense, or is too large, that is 0 too, with a text in reterr
+ * that goes on from "is not used": it is as if it were not there.
  *
  * -ENOMEM; others when the store does not answer.
  */

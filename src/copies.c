@@ -7,8 +7,6 @@
 #include "json.h"
 #include "store.h"
 
-#define MAX_PATH 4096 /* bytes, as in archives */
-
 static const char *const names[ZR_NCOPY_DOCS] = {
 	[ZR_COPY_ZARR_JSON] = "zarr.json",
 	[ZR_COPY_ZARRAY] = ".zarray",
@@ -70,8 +68,12 @@ static void add_copy(struct zr_copies *c, struct zr_json_slice key,
 	/* Where it was written there is room for what it means. */
 	key.len = zr_json_unescape(key, (char *)key.data);
 	if ((v2 && !split_name(&key, &doc)) || !zr_store_is_key(key.data, key.len) ||
-	    key.len > MAX_PATH || value.len > UINT32_MAX)
+	    value.len > UINT32_MAX)
 		return;
+	if (key.len > ZR_COPY_MAX_PATH) {
+		c->too_long++;
+		return;
+	}
 	c->copies[c->count++] = (struct zr_copy){.path = key.data,
 	                                         .path_len = (uint32_t)key.len,
 	                                         .data = value.data,
@@ -187,6 +189,7 @@ static int read_copies(struct zr_buf *own_text, bool v2, struct zr_copies *ret,
 	r = zr_json_check((char *)c.text.data, c.text.len, reterr);
 	if (r == 0)
 		r = v2 ? read_zmetadata(&c, reterr) : read_inline(&c, reterr);
+	ret->too_long = c.too_long;
 	if (r < 0 || c.count == 0)
 		return r;
 	*ret = c;

@@ -33,6 +33,8 @@ enum zr_copy_doc {
 /* "zarr.json" and so on. */
 const char *zr_copy_name(enum zr_copy_doc doc);
 
+#define ZR_COPY_MAX_PATH 4096 /* bytes, as in archives */
+
 struct zr_copy {
 	const char *path; /* of the node, path_len bytes; no NUL in it or behind it */
 	const char *data; /* the document */
@@ -46,6 +48,7 @@ struct zr_copies {
 	struct zr_buf text;
 	struct zr_copy *copies; /* owned; sorted by path and document, each once */
 	size_t count;
+	size_t too_long; /* documents left out because of their paths */
 };
 
 /* Of the text of a zarr.json, or of a .zmetadata, which is consumed in any case. No

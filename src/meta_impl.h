@@ -109,7 +109,7 @@ ZR_MUST_CHECK int zr_struct_begin(struct zr_type_build *b, struct zr_type *t, si
 ZR_MUST_CHECK int zr_struct_add(struct zr_type_build *b, struct zr_type *t,
                                 struct zr_field *own_f, const struct zr_where *where);
 
-/* Refuses names that are used twice. */
+/* Refuses names that are used twice, or would be as file names. */
 ZR_MUST_CHECK int zr_struct_end(struct zr_type_build *b, const struct zr_type *t,
                                 const struct zr_where *where);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "meta_impl.h"
 
+#include "names.h"
+
 int zr_struct_begin(struct zr_type_build *b, struct zr_type *t, size_t n,
                     unsigned int depth, const struct zr_where *where)
 {
@@ -44,36 +46,57 @@ int zr_struct_add(struct zr_type_build *b, struct zr_type *t, struct zr_field *o
 	return 0;
 }
 
-static int field_compare(const void *pa, const void *pb)
-{
-	const struct zr_field *a = *(const struct zr_field *const *)pa;
-	const struct zr_field *b = *(const struct zr_field *const *)pb;
-	int r = memcmp(a->name, b->name, ZR_MIN(a->name_len, b->name_len));
+/* A field and the hash that its file name ends in, should it have to be cut. */
+struct named {
+	uint64_t hash;
+	const struct zr_field *field;
+};
 
-	return r ? r : (a->name_len > b->name_len) - (a->name_len < b->name_len);
+static int named_compare(const void *pa, const void *pb)
+{
+	const struct named *a = pa, *b = pb;
+
+	return (a->hash > b->hash) - (a->hash < b->hash);
 }
 
+static bool named_same(const struct zr_field *a, const struct zr_field *b)
+{
+	return a->name_len == b->name_len &&
+	       (a->name_len == 0 || memcmp(a->name, b->name, a->name_len) == 0);
+}
+
+/* Nobody comes upon two names of one hash unless he makes them to that end: so they are
+ * refused without asking whether they would be cut, and at the same place. */
 int zr_struct_end(struct zr_type_build *b, const struct zr_type *t,
                   const struct zr_where *where)
 {
-	ZR_CLEANUP(zr_freep) const struct zr_field **by_name = NULL;
+	ZR_CLEANUP(zr_freep) struct named *by_hash = NULL;
 	size_t n = 0;
 
-	by_name = calloc(t->nfields + (size_t)1, sizeof(struct zr_field *));
-	if (!by_name)
+	by_hash = calloc(t->nfields + (size_t)1, sizeof(*by_hash));
+	if (!by_hash)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < t->nfields; i++)
-		if (!t->fields[i].hidden)
-			by_name[n++] = &t->fields[i];
-	qsort(by_name, n, sizeof(struct zr_field *), field_compare);
+	for (uint32_t i = 0; i < t->nfields; i++) {
+		const struct zr_field *f = &t->fields[i];
+
+		if (!f->hidden)
+			by_hash[n++] =
+				(struct named){zr_name_hash(f->name, f->name_len), f};
+	}
+	qsort(by_hash, n, sizeof(*by_hash), named_compare);
 
 	for (size_t i = 1; i < n; i++) {
-		struct zr_where twice = {where, by_name[i]->name, by_name[i]->name_len};
+		const struct zr_field *one = by_hash[i - 1].field,
+				      *two = by_hash[i].field;
+		struct zr_where twice = {where, two->name, two->name_len};
 		char at[ZR_SHOWN];
 
-		if (field_compare(&by_name[i - 1], &by_name[i]) == 0)
-			return zr_err_set(b->reterr, -EINVAL, "%sthe name is used twice",
-			                  zr_where_show(&twice, at));
+		if (by_hash[i - 1].hash == by_hash[i].hash)
+			return zr_err_set(
+				b->reterr, -EINVAL, "%s%s", zr_where_show(&twice, at),
+				named_same(one, two) ? "the name is used twice"
+						     : "the name has the hash of another "
+						       "field's, and so could its file");
 	}
 	return 0;
 }

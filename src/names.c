@@ -83,6 +83,11 @@ static struct name_marks name_look(const char *name, size_t len, enum zr_name_fo
 	return m;
 }
 
+uint64_t zr_name_hash(const char *name, size_t len)
+{
+	return XXH64(name, len, 0);
+}
+
 size_t zr_name_escape(const char *name, size_t len, enum zr_name_form form,
                       char out[ZR_NAME_MAX + 1])
 {
@@ -108,7 +113,8 @@ size_t zr_name_escape(const char *name, size_t len, enum zr_name_form form,
 		if (size > (size_t)(limit - end)) {
 			end = cut;
 			*end++ = '~';
-			end = name_hex(XXH64(name, len, 0), 16, "0123456789abcdef", end);
+			end = name_hex(zr_name_hash(name, len), 16, "0123456789abcdef",
+			               end);
 			break;
 		}
 		memcpy(end, piece, size);

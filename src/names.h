@@ -27,3 +27,6 @@ enum zr_name_form {
  */
 size_t zr_name_escape(const char *name, size_t len, enum zr_name_form form,
                       char out[ZR_NAME_MAX + 1]);
+
+/* What a name that is cut ends in, in hexadecimal digits. */
+uint64_t zr_name_hash(const char *name, size_t len);

@@ -9,11 +9,15 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* The group of users that /etc/passwd does not know: the one of their files may be any,
  * root's too. */
 #define NO_GROUP 65534
+
+/* How the child ends that tries. */
+enum { MAY_READ, MAY_NOT_READ, TRIED_IN_VAIN };
 
 static struct zr_who privilege_of(uid_t uid)
 {
@@ -50,32 +54,71 @@ static int privilege_find(const char *user, struct zr_who *ret, struct zr_err *r
 	return 0;
 }
 
-/* Whether a directory can be read as that user. What is asked is not what its mode says:
- * a file system of root's own (FUSE without allow_other) lets nobody else in. */
-static bool privilege_may_read(int dir, uid_t uid)
+static int privilege_become(const struct zr_who *who)
 {
-	int fd;
+	const struct passwd *p = getpwuid(who->uid);
+	int r = p ? initgroups(p->pw_name, who->gid) : setgroups(0, NULL);
 
-	if (seteuid(uid) < 0)
-		return false;
-	fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0)
-		close(fd);
-	return seteuid(0) == 0 && fd >= 0;
+	/* All three of each, so that there is no way back. */
+	if (r < 0 || setresgid(who->gid, who->gid, who->gid) < 0 ||
+	    setresuid(who->uid, who->uid, who->uid) < 0)
+		return -errno;
+	return 0;
+}
+
+/* What a child does: becomes that user and reads the directory. Returns how it ends. */
+static int privilege_try(int dir, const struct zr_who *who)
+{
+	int r = privilege_become(who);
+
+	/* Some that a container does not know cannot be become at all. */
+	if (r < 0 && r != -EPERM && r != -EINVAL)
+		return TRIED_IN_VAIN;
+	return r == 0 && openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) >= 0
+	               ? MAY_READ
+	               : MAY_NOT_READ;
+}
+
+/* Whether a directory can be read as that user, with all that he is: 1 or 0. What is
+ * asked is not what its mode says: a file system of root's own (FUSE without allow_other)
+ * lets nobody else in. It is a child that asks, for whoever becomes another cannot come
+ * back. */
+static int privilege_may_read(int dir, const struct zr_who *who)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (pid == 0)
+		_exit(privilege_try(dir, who));
+	if (pid < 0)
+		return -errno;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	if (!WIFEXITED(status) || WEXITSTATUS(status) == TRIED_IN_VAIN)
+		return -EAGAIN;
+	return WEXITSTATUS(status) == MAY_READ;
 }
 
 /* Whoever could not read it is no choice that anybody has made. */
 static int privilege_owner(const char *store, struct zr_who *ret, struct zr_err *reterr)
 {
 	int fd = open(store, O_PATH | O_CLOEXEC);
+	struct zr_who owner;
 	struct stat st;
+	int r = fd < 0 || fstat(fd, &st) < 0 ? -errno : 1;
 
-	if (fd < 0)
-		return zr_err_set(reterr, -errno, "'%s': %s", store, strerror(errno));
-	if (fstat(fd, &st) == 0 &&
-	    (!S_ISDIR(st.st_mode) || privilege_may_read(fd, st.st_uid)))
-		*ret = privilege_of(st.st_uid);
-	close(fd);
+	if (r > 0) {
+		owner = privilege_of(st.st_uid);
+		if (S_ISDIR(st.st_mode) && owner.uid != 0)
+			r = privilege_may_read(fd, &owner);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (r < 0)
+		return zr_err_set(reterr, r, "'%s': %s", store, strerror(-r));
+	if (r > 0)
+		*ret = owner;
 	return 0;
 }
 
@@ -117,29 +160,26 @@ int zr_privilege_keep(uint64_t capabilities)
 		return -errno;
 	for (unsigned int i = 0; i < ZR_COUNT(have); i++) {
 		have[i].permitted &= (uint32_t)(capabilities >> (32 * i));
-		have[i].effective = have[i].permitted;
+		have[i].effective &= have[i].permitted;
 		have[i].inheritable = 0;
 	}
 	/* The ambient ones go with the inheritable. */
 	return syscall(SYS_capset, &head, have) < 0 ? -errno : 0;
 }
 
-static int privilege_become(const struct zr_who *who)
+/* Nothing but what it is now: not what it came from. */
+static int privilege_stay(void)
 {
-	const struct passwd *p = getpwuid(who->uid);
-	int r = p ? initgroups(p->pw_name, who->gid) : setgroups(0, NULL);
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
 
-	/* All three of each, so that there is no way back. */
-	if (r < 0 || setresgid(who->gid, who->gid, who->gid) < 0 ||
-	    setresuid(who->uid, who->uid, who->uid) < 0)
-		return -errno;
-	return 0;
+	return setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0 ? -errno : 0;
 }
 
 int zr_privilege_drop(const struct zr_who *who, struct zr_err *reterr)
 {
 	bool root = geteuid() == 0;
-	int r = root && who->uid != 0 ? privilege_become(who) : 0;
+	int r = root && who->uid != 0 ? privilege_become(who) : privilege_stay();
 
 	if (r < 0)
 		return zr_err_set(reterr, r,

@@ -162,12 +162,32 @@ int zr_node_learn(struct zr_tree *t, const char *path)
 	int r = zr_consolidated_learn(t->env->store, path, &err);
 
 	if (r == 0 && err.code)
-		zr_warning("consolidated metadata of group '/%s' is not used: %s", path,
+		zr_warning("consolidated metadata of group '/%s' is not used%s", path,
 		           err.text);
 	else if (r < 0)
 		zr_error("consolidated metadata of group '/%s' cannot be read: %s", path,
-		         err.code ? err.text : strerror(-r));
+		         strerror(-r));
 	return r;
+}
+
+/* Sorts them. Nodes whose file names are the same, cut and with the hash of both, are the
+ * work of somebody who made such names: the first is shown. Returns how many are left. */
+static size_t sort_children(struct zr_node **children, size_t count)
+{
+	size_t kept = 0;
+
+	qsort(children, count, sizeof(struct zr_node *), compare_nodes);
+	for (size_t i = 0; i < count; i++) {
+		if (kept && compare_nodes(&children[kept - 1], &children[i]) == 0) {
+			zr_error("'/%s' is not shown: its file name would be that of "
+			         "another node",
+			         children[i]->path);
+			zr_node_free(children[i]);
+			continue;
+		}
+		children[kept++] = children[i];
+	}
+	return kept;
 }
 
 /* All children, or none: what is made of a listing that fails half-way would be made
@@ -184,8 +204,10 @@ static int list_children(struct zr_tree *t, struct zr_node *n,
 		if (list->entries[i].is_dir)
 			r = list_child(t, n, list->entries[i].name, &left, children,
 			               &count);
-	if (r == 0)
+	if (r == 0) {
+		count = sort_children(children, count);
 		r = zr_tree_add(t, children, count);
+	}
 	if (r < 0) {
 		while (count > 0)
 			zr_node_free(children[--count]);
@@ -218,7 +240,6 @@ static int node_list(struct zr_tree *t, struct zr_node *n)
 	r = list_children(t, n, &list, children, &count);
 	if (r < 0)
 		return r;
-	qsort(children, count, sizeof(struct zr_node *), compare_nodes);
 	for (size_t i = 0; i < count; i++)
 		undated += !atomic_load(&children[i]->dated);
 	atomic_store(&n->undated, undated);

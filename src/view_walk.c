@@ -164,16 +164,23 @@ static int line_changed(const struct zr_walk *w)
 	return -EIO;
 }
 
+/* Bytes of a line with the digits of its index. */
+static uint64_t line_bytes(const struct zr_text *t, const uint8_t *rec,
+                           const uint64_t *index)
+{
+	uint64_t len = zr_line_len(t->line, rec);
+
+	return t->indexed ? len + zr_grid_digits(&t->source->grid, index) : len;
+}
+
 /* One line by way of the scratch buffer: only a part of it is wanted, or it may not fit.
  */
 static int walk_put_partial(struct zr_walk *w, struct stretch *s)
 {
 	const struct zr_line *line = w->t->line;
-	uint64_t len = zr_line_len(line, s->rec);
+	uint64_t len = line_bytes(w->t, s->rec, s->index);
 	const char *end;
 
-	if (w->t->indexed)
-		len += zr_grid_digits(&w->t->source->grid, s->index);
 	if (len > LONG_LINE) {
 		s->long_line = len;
 		return 0;
@@ -220,7 +227,8 @@ struct long_line {
 	const struct stretch *s;
 };
 
-/* zr_source_make */
+/* zr_source_make. The chunk may have been read anew since the line was measured, and what
+ * is stored may be another by now: then the line is left empty. */
 static int make_line(void *arg, const struct zr_chunk *cell, struct zr_chunk *ret)
 {
 	const struct long_line *l = arg;
@@ -233,6 +241,8 @@ static int make_line(void *arg, const struct zr_chunk *cell, struct zr_chunk *re
 		zr_grid_run(&src->grid, l->w->record, &run);
 		rec = cell->data.data + run.first * src->array->type.size;
 	}
+	if (line_bytes(l->w->t, rec, l->s->index) != l->s->long_line)
+		return 0;
 	if (zr_buf_reserve(&ret->data, (size_t)l->s->long_line + ZR_LINE_SPARE) < 0)
 		return -ENOMEM;
 	end = zr_line_put_one(l->w->t->line, rec, l->s->index, (char *)ret->data.data);

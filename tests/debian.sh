@@ -66,3 +66,15 @@ debian_install() {
     return 1
   }
 }
+
+# debian_holds DIR WHAT...: whether the root is one that was marked so, by debian_mark.
+debian_holds() {
+  root_dir=$1
+  shift
+  [ "$(cat "$root_dir/.zarrfs" 2>/dev/null)" = "$*" ]
+}
+debian_mark() {
+  root_dir=$1
+  shift
+  echo "$*" >"$root_dir/.zarrfs"
+}

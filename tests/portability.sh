@@ -46,24 +46,20 @@ quietly() {
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# root_holds WHAT: whether the root holds that; marked is what says so.
-root_holds() { [ "$(cat "$root/.zarrfs" 2>/dev/null)" = "$*" ]; }
-mark() { echo "$*" >"$root/.zarrfs"; }
-
 # --- roots that this machine can run --------------------------------------------------------------------------------------
 
 inside() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 ZR_NEED_FUSE=1 nice chroot "$root" "$@"; }
 
 # native_root SUITE ARCHITECTURE PACKAGE...
 native_root() {
-  if ! root_holds "$@"; then
+  if ! debian_holds "$root" "$@"; then
     step "making the root"
     debian_remove "$root"
     debian_root "$root" "$1" --arch="$2"
     packages=$*
     # shellcheck disable=SC2086 # a list
     debian_install "$root" ${packages#"$1 $2"} || exit 1
-    mark "$@"
+    debian_mark "$root" "$@"
   fi
   mkdir -p "$root/src"
   mount --rbind /dev "$root/dev"
@@ -95,7 +91,7 @@ native_fixtures() {
 s390x_root() {
   packages=libc6-dev,libstdc++-12-dev,$(sh tests/install.sh list build | tr ' ' '\n' | grep -e '^lib.*-dev' -e uthash |
     grep -v libc6 | tr '\n' ',' | sed 's/,$//')
-  root_holds "$packages" && return
+  debian_holds "$root" "$packages" && return
   step "making the root"
   debian_remove "$root"
   debian_root "$root" bookworm --arch=s390x --foreign --include="$packages"
@@ -106,7 +102,7 @@ s390x_root() {
   find "$root/usr/lib" -type l -lname '/*' | while read -r link; do
     ln -sfnr "$root$(readlink "$link")" "$link"
   done
-  mark "$packages"
+  debian_mark "$root" "$packages"
 }
 
 s390x_test() {

@@ -2,7 +2,8 @@
 # The Debian package. It names no person: who hands it on puts an address into CPACK_PACKAGE_CONTACT.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "The zarrfs authors")
-set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_INSTALL_PREFIX /usr)
+set(CPACK_SET_DESTDIR ON) # else the prefix that install rules see is a folder of CPack's
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)

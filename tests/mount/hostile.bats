@@ -56,6 +56,34 @@ only_long() { [ -n "${ZR_LONG:-}" ] || skip "takes too long for every change"; }
   hostile names 120
   [ ! -e owned ]
 }
+# names_are CHECK: what names.py made is so.
+names_are() {
+  run limit 60 "$PYTHON" "$HERE/names.py" "$1" "$MNT"
+  echo "$output"
+  [ "$status" = 0 ]
+}
+@test "names that differ in what a file system folds or cuts, names that are there twice, and names of 10,000 bytes" {
+  mkdir "$OUT"
+  "$PYTHON" "$HERE/names.py" make "$OUT"
+  mount_store "$OUT/store"
+  names_are check
+  limit 60 "$PYTHON" "$HERE/walk.py" "$MNT"
+  [ "$(grep -c "where the path of a node has over 4096 bytes (2 documents)" "$LOG")" = 2 ]
+  names_are refused
+  unmount
+  # One line each, and none of what is sound.
+  [ "$(grep -c "^zarrfs: warning: '/refused/.*' cannot be shown: field '" "$LOG")" = 12 ]
+  [ "$(grep -c "^zarrfs: error: '/twins/.*' is not shown: its file name would be that of another node" "$LOG")" = 1 ]
+  [ "$(wc -l <"$LOG")" = 15 ]
+  mount_store "$OUT/store.zip"
+  names_are zip
+  unmount
+  [ "$(wc -l <"$LOG")" = 15 ]
+  run limit 20 "$ZARRFS" "$OUT/long.zip" "$MNT"
+  [ "$status" = 1 ]
+  [ "$output" = "zarrfs: $OUT/long.zip: a member of the archive has a name of over 4096 bytes" ]
+}
+
 @test "links, pipes, devices and directories where files should be" { hostile files 120; }
 @test "indexes of shards that point at themselves and elsewhere, and shards that are bombs" { hostile shards 300; }
 @test "groups that are links to groups above them" { hostile cycles 120; }

@@ -44,6 +44,12 @@ DESTDIR=$work/installed cmake --install "$build" --prefix /usr >"$work/log" 2>&1
   cat "$work/log"
   complain "cmake --install failed"
 }
+DESTDIR=$work/elsewhere cmake --install "$build" --prefix /opt/zarrfs >"$work/log" 2>&1
+for place in tree:/usr installed:/usr elsewhere:/opt/zarrfs; do
+  prefix=${place#*:}
+  grep -q "^ExecStart=$prefix/bin/zarrfs " "$work/${place%:*}$prefix/lib/systemd/system/zarrfs@.service" ||
+    complain "the unit does not start $prefix/bin/zarrfs"
+done
 list "$work/installed" | diff "$here/contents.txt" - || complain "cmake --install (>) puts down other files than contents.txt (<)"
 dpkg-deb -c "$deb" | awk '$2 != "root/root" || $1 ~ /^[-d].{4}w|^[-d].{7}w/' | grep . && complain "these are not root's alone"
 for file in bin/zarrfs sbin/mount.zarrfs; do

@@ -302,6 +302,80 @@ static void a_shard_that_was_encoded_as_a_whole_is_decoded_first(void)
 	tear_down(&f);
 }
 
+struct lines {
+	int count;
+	char last[300];
+};
+
+static void count_line(void *arg, const char *text)
+{
+	struct lines *l = arg;
+
+	l->count++;
+	snprintf(l->last, sizeof(l->last), "%s", text);
+}
+
+/* Shards of four cells. Of a shard, damaged as a whole: it is read once and named once,
+ * whichever of its cells are asked for; of a cell: likewise, and the others are read. */
+static void damage_is_said_once_of_what_is_damaged(void)
+{
+	static const uint64_t outer[] = {6, 6}, inner[] = {3, 3};
+	const uint64_t pairs[8] = {0, 9, 0, 8, 0, 8, 0, 9};
+	char sound[9 + 64 + 4] = "abcdefghi", broken[sizeof(sound)];
+	struct fake_object object[] = {{.key = "a/c/0/0"}};
+	static const struct {
+		bool encoded, broken;
+		size_t len; /* 0: all */
+		int fail, lines, gets;
+		const char *says; /* NULL: nothing is stored, which is an error */
+	} row[] = {
+		{true, true, 0, 0, 1, 1, "crc32c"},
+		{true, false, 10, 0, 1, 1, "crc32c"},
+		{true, false, 0, -EISDIR, 1, 1, "Is a directory"},
+		{true, false, 0, 0, 2, 1, "8 bytes are stored"},
+		{false, false, 10, 0, 1, 0, "its index alone takes 64"},
+		{false, true, 73, 0, 2, 5, "8 bytes are stored"},
+		{false, false, 0, 0, 1, 0, NULL},
+	};
+
+	put_index(sound + 9, pairs, false);
+	zr_store_uint(sound + 73, zr_crc32c(sound, 73), 4, false);
+	memcpy(broken, sound, sizeof(sound));
+	broken[0] ^= 1;
+	for (size_t i = 0; i < ZR_COUNT(row); i++) {
+		struct fake_store store = FAKE_STORE(object);
+		struct lines lines = {0};
+		struct fixture f;
+
+		store.count = row[i].says ? 1 : 0;
+		object[0].data = row[i].broken ? broken : sound;
+		object[0].len = row[i].len ? row[i].len : sizeof(sound);
+		object[0].fail = row[i].fail;
+		set_up(&f, &store, make_array(outer, inner), true);
+		if (row[i].encoded)
+			CHECK_INT(zr_codecs_add_checksum(f.array->levels[0].codecs,
+			                                 "crc32c", ZR_CRC32C, false, 0,
+			                                 NULL, 0),
+			          0);
+		zr_log_to_function(count_line, &lines);
+		for (uint64_t n = 0; n < 8; n++) {
+			struct zr_chunk *c = NULL;
+			bool reads = row[i].lines == 2 && (n % 4 == 0 || n % 4 == 3);
+
+			CHECK_INT(zr_source_get(&f.source, n % 4, &c),
+			          reads ? 0 : -EUCLEAN);
+			zr_chunk_unref(c);
+		}
+		zr_log_to_function(NULL, NULL);
+		CHECK_INT(lines.count, row[i].lines);
+		CHECK(strstr(lines.last, row[i].says ? row[i].says : "it is missing"));
+		CHECK(strstr(lines.last, "'/a'") && strstr(lines.last, "'c/0/0'"));
+		if (row[i].gets)
+			CHECK_INT(store.gets, row[i].gets);
+		tear_down(&f);
+	}
+}
+
 /* --- room --------------------------------------------------------------------------
  */
 
@@ -691,6 +765,7 @@ int main(void)
 	RUN(a_shard_shorter_than_its_index_is_damage);
 	RUN(a_shard_that_is_not_there_is_all_fill);
 	RUN(a_shard_that_was_encoded_as_a_whole_is_decoded_first);
+	RUN(damage_is_said_once_of_what_is_damaged);
 	RUN(readers_of_shards_do_not_wait_for_one_another_for_ever);
 	RUN(more_may_be_stored_than_is_usual);
 	RUN(more_than_is_usual_is_found_by_many_readers);

@@ -170,7 +170,7 @@ static void broken_ones_are_as_if_they_were_not_there(void)
 	struct fake_store f = FAKE_STORE(o);
 	ZR_CLEANUP(storep_unref)
 	struct zr_store *s =
-		over(&f, "its zarr_consolidated_format is not 1 (.zmetadata)");
+		over(&f, ": its zarr_consolidated_format is not 1 (.zmetadata)");
 
 	check_list(s, "", ".zmetadata a/ zarr.json");
 	check_get(s, "b/.zarray", NULL);

@@ -183,6 +183,27 @@ static void their_number_is_bounded(void)
 	CHECK_STR(err.text, "it has more than the 1048576 documents that are read");
 }
 
+static void paths_that_are_too_long_are_left_out_and_counted(void)
+{
+	static char text[3 * ZR_COPY_MAX_PATH];
+	static char path[ZR_COPY_MAX_PATH + 2];
+	ZR_CLEANUP(zr_copies_done) struct zr_copies c = {0};
+
+	memset(path, 'n', sizeof(path) - 1);
+	snprintf(text, sizeof(text), INLINE("{\"%s\":1,\"%s\":2,\"a\":3}"), path,
+	         path + 1);
+	CHECK_INT(read_text(false, text, &c, NULL), 0);
+	CHECK_INT(c.count, 2);
+	CHECK_INT(c.too_long, 1);
+	CHECK_INT(find(&c, path + 1, ZR_COPY_ZARR_JSON)->data[0], '2');
+	zr_copies_done(&c);
+
+	snprintf(text, sizeof(text), INLINE("{\"%s\":1}"), path);
+	CHECK_INT(read_text(false, text, &c, NULL), 0);
+	CHECK_INT(c.count, 0);
+	CHECK_INT(c.too_long, 1);
+}
+
 int main(void)
 {
 	RUN(copies_of_v3_are_members_by_path);
@@ -192,5 +213,6 @@ int main(void)
 	RUN(copies_are_found_by_path_and_document);
 	RUN(what_lies_below_is_a_range);
 	RUN(their_number_is_bounded);
+	RUN(paths_that_are_too_long_are_left_out_and_counted);
 	return EXIT_SUCCESS;
 }

@@ -5,6 +5,8 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
+#include <signal.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -14,13 +16,18 @@
 
 static char store[64];
 
-static struct zr_who pick(const char *user)
+static struct zr_who pick_of(const char *user, const char *path)
 {
 	struct zr_who who = {0};
 	struct zr_err err = {0};
 
-	CHECK_INT(zr_privilege_pick(user, store, &who, &err), 0);
+	CHECK_INT(zr_privilege_pick(user, path, &who, &err), 0);
 	return who;
+}
+
+static struct zr_who pick(const char *user)
+{
+	return pick_of(user, store);
 }
 
 static void refused(const char *user, const char *path, int want, const char *text)
@@ -45,6 +52,47 @@ static void root_goes_on_as_the_owner_of_the_store(void)
 	CHECK_INT(pick("54321").uid, 54321);
 	CHECK_INT(chmod(store, 0700), 0);
 	CHECK_INT(geteuid(), 0);
+}
+
+/* A mount of procfs that shows a process to its user and its group, and to members of one
+ * more group. Here that is one of root's: it lets root's daemon in, not the one of the
+ * user, whose group is another than that of the process. */
+static void what_only_roots_groups_let_in_is_not_read_by_the_owner(void)
+{
+	const gid_t group = 43211;
+	char options[64], path[sizeof(store) + 16];
+	struct zr_who who;
+	gid_t before[64];
+	int n = getgroups(64, before);
+	int ready[2];
+	pid_t pid;
+
+	CHECK(n >= 0 && pipe(ready) == 0);
+	snprintf(options, sizeof(options), "hidepid=1,gid=%u", group);
+	if (mount("proc", store, "proc", 0, options) < 0) {
+		printf("no procfs can be mounted here\n");
+		return;
+	}
+	pid = fork();
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		CHECK(setresgid(43212, 43212, 43212) == 0 &&
+		      setresuid(43210, 43210, 43210) == 0 &&
+		      prctl(PR_SET_DUMPABLE, 1) == 0 && write(ready[1], "", 1) == 1);
+		pause();
+		_exit(0);
+	}
+	CHECK_INT(read(ready[0], path, 1), 1);
+	snprintf(path, sizeof(path), "%s/%d", store, (int)pid);
+	CHECK_INT(setgroups(1, &group), 0);
+	who = pick_of(NULL, path);
+	CHECK_INT(setgroups((size_t)n, before), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	CHECK_INT(umount2(store, MNT_DETACH), 0);
+	CHECK_INT(who.uid, 0);
+	close(ready[0]);
+	close(ready[1]);
 }
 
 static void user_is_a_name_or_a_number(void)
@@ -141,6 +189,20 @@ static void become_a_stranger(void)
 	CHECK_INT(pick(NULL).uid, 43210);
 }
 
+/* As a program with the set-user-ID bit: what it came from is no way back. */
+static void stay_somebody(void)
+{
+	uid_t u[3];
+
+	CHECK_INT(setresuid(0, 43210, 0), 0);
+	drop_to(NULL);
+	CHECK_INT(getresuid(&u[0], &u[1], &u[2]), 0);
+	for (int i = 0; i < 3; i++)
+		CHECK_INT(u[i], 43210);
+	CHECK(setuid(0) < 0);
+	CHECK_INT(capabilities(), 0);
+}
+
 static void stay_root(void)
 {
 	drop_to("root");
@@ -161,6 +223,7 @@ static void rights_are_given_up_for_good(void)
 {
 	in_child(become_nobody);
 	in_child(become_a_stranger);
+	in_child(stay_somebody);
 	in_child(stay_root);
 }
 
@@ -174,6 +237,7 @@ int main(void)
 	strcpy(store, "/tmp/zarrfs-test-XXXXXX");
 	CHECK(mkdtemp(store));
 	RUN(root_goes_on_as_the_owner_of_the_store);
+	RUN(what_only_roots_groups_let_in_is_not_read_by_the_owner);
 	RUN(user_is_a_name_or_a_number);
 	RUN(rights_are_given_up_for_good);
 	CHECK_INT(rmdir(store), 0);

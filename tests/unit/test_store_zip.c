@@ -369,6 +369,20 @@ static void names_that_no_key_can_have_are_not_there(void)
 	zr_store_unref(s);
 }
 
+/* Python's zipfile marks no name as UTF-8 that is ASCII, with control characters or not.
+ */
+static void names_are_what_was_written(void)
+{
+	struct zr_store *s =
+		OPEN(STORED("zarr.json", "z"), STORED("a\x1b/x", "e"),
+	             STORED("a\xe2\x86\x90/x", "u"), STORED("\x01\x7f/x", "c"));
+
+	check_list(s, "", "\x01\x7f/ a\x1b/ a\xe2\x86\x90/ zarr.json");
+	check_get(s, "a\x1b/x", "e");
+	check_get(s, "a\xe2\x86\x90/x", "u");
+	zr_store_unref(s);
+}
+
 static void encrypted_members_and_other_methods_are_refused(void)
 {
 	struct zr_store *s = OPEN(
@@ -630,6 +644,7 @@ int main(void)
 	RUN(one_folder_around_everything_is_left_out);
 	RUN(a_node_can_be_the_root);
 	RUN(names_that_no_key_can_have_are_not_there);
+	RUN(names_are_what_was_written);
 	RUN(encrypted_members_and_other_methods_are_refused);
 	RUN(a_wrong_checksum_is_noticed);
 	RUN(declared_sizes_are_not_believed);

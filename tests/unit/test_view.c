@@ -326,6 +326,45 @@ static void long_records_are_made_once(void)
 	case_free(c);
 }
 
+/* Each time it is read, more of a record is text. */
+static int get_growing(struct zr_store *s, const char *key, uint64_t max,
+                       struct zr_buf *ret, struct zr_err *reterr)
+{
+	struct fake_store *f = (struct fake_store *)s;
+
+	memset((char *)f->objects[0].data, 'x',
+	       ((size_t)5 << 18) + ((size_t)f->gets << 16));
+	return fake_get(s, key, max, ret, reterr);
+}
+
+/* The line is measured in a chunk that has no place in the cache, and made of the next
+ * one that is read. */
+static void a_long_line_that_grows_meanwhile_is_noticed(void)
+{
+	static const struct case_spec spec = {"[1]", "[1]", NULL, NULL, .budget = 4096};
+	struct zr_store_ops growing = fake_ops;
+	struct zr_render_opts o = {0};
+	struct zr_buf data = {0}, none = {0};
+	size_t n = 2 << 20, len;
+	struct array_case *c;
+	uint8_t out[4096];
+
+	CHECK_INT(zr_buf_reserve(&data, n), 0);
+	memset(data.data, 0, n);
+	data.len = n;
+	c = open_array(&spec,
+	               "{'name':'null_terminated_bytes','configuration':{'length_bytes':"
+	               "2097152}}",
+	               "'Zmls'", "a/c/0", &data);
+	growing.get = get_growing;
+	c->store.base.ops = &growing;
+	c->file[0].view = zr_view_new_text(&c->source, c->sizes, 0, c->layout.leaves,
+	                                   zr_line_new_text(&c->layout, 0, &o), &none);
+	CHECK_INT(case_read(c->file[0].view, 10, sizeof(out), out, &len), -EIO);
+	CHECK(c->store.gets >= 2);
+	case_free(c);
+}
+
 /* --- far away -------------------------------------------------------------------------
  */
 
@@ -463,6 +502,7 @@ int main(void)
 	RUN(a_field_is_read_with_each_chunk_decoded_once);
 	RUN(a_line_of_megabytes_is_made_once);
 	RUN(long_records_are_made_once);
+	RUN(a_long_line_that_grows_meanwhile_is_noticed);
 	RUN(a_far_place_is_found_by_measuring);
 	RUN(a_read_can_be_given_up);
 	RUN(a_store_that_fails_is_asked_again);

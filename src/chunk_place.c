@@ -37,7 +37,7 @@ static int spot_read(const struct zr_spot *p, uint64_t offset, uint64_t len,
 	if (zr_buf_reserve(&b, (size_t)len) < 0)
 		return -ENOMEM;
 	offset += p->offset;
-	if (p->in_memory)
+	if (len > 0 && p->in_memory)
 		zr_buf_add(&b, p->held.data + offset, (size_t)len);
 	else if (len > 0)
 		r = zr_store_get_range(p->src->store, p->key, offset, (size_t)len, b.data,

@@ -34,6 +34,9 @@
 #include "serve.h"
 #include "store.h"
 
+/* Errors and warnings that are written at once; then one each second. */
+#define LOG_LINES 1000
+
 struct server {
 	const struct zr_opts *opts;
 	struct zr_background background;
@@ -256,6 +259,7 @@ static int serve(struct server *s, const struct zr_mount *m, struct zr_fs *own_f
 		zr_err_set(&err, r, "cannot wait for requests: %s", strerror(-r));
 	else
 		r = give_up_rights(s, m, fs, &err);
+	zr_log_limit(LOG_LINES, 1);
 	if (r < 0)
 		zr_cmd_complain(&err);
 	else
@@ -263,6 +267,7 @@ static int serve(struct server *s, const struct zr_mount *m, struct zr_fs *own_f
 	zr_fs_free(ZR_TAKE(fs));
 	zr_serve_close(&s->serve);
 	end_mount(s);
+	zr_log_limit(0, 1);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

@@ -24,6 +24,13 @@ static void (*log_put)(void *, const char *); /* likewise; TO_FUNCTION only */
 static void *log_arg;
 static atomic_int log_level = ZR_LOG_INFO;
 
+/* Guarded by log_lock: the limit, what is left of it, since when, and what was lost. */
+static struct {
+	size_t lines, left, lost;
+	unsigned int seconds;
+	time_t since;
+} log_limit;
+
 static void log_switch(enum log_sink sink, int fd)
 {
 	int old;
@@ -121,6 +128,55 @@ static void log_emit(enum zr_log_level level, const char *text)
 	log_write(log_sink == TO_FILE ? log_fd : STDERR_FILENO, line, head);
 }
 
+static time_t log_now(void)
+{
+	struct timespec now = {0};
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+/* log_lock is held. Whether a line may be written. */
+static bool log_has_room(enum zr_log_level level)
+{
+	time_t now = log_now(), more;
+
+	if (log_limit.lines == 0 || level > ZR_LOG_WARNING)
+		return true;
+	more = (now - log_limit.since) / log_limit.seconds;
+	log_limit.since += more * log_limit.seconds;
+	log_limit.left = ZR_MIN(log_limit.lines, log_limit.left + (size_t)more);
+	if (log_limit.left == 0) {
+		log_limit.lost++;
+		return false;
+	}
+	log_limit.left--;
+	return true;
+}
+
+/* log_lock is held. */
+static void log_tell_lost(void)
+{
+	char text[64];
+
+	if (log_limit.lost == 0)
+		return;
+	snprintf(text, sizeof(text), "%zu lines were left out, being too many",
+	         log_limit.lost);
+	log_limit.lost = 0;
+	log_emit(ZR_LOG_WARNING, text);
+}
+
+void zr_log_limit(size_t lines, unsigned int seconds)
+{
+	pthread_mutex_lock(&log_lock);
+	log_tell_lost();
+	log_limit.lines = log_limit.left = lines;
+	log_limit.seconds = ZR_MAX(seconds, 1U);
+	log_limit.since = log_now();
+	pthread_mutex_unlock(&log_lock);
+}
+
 void zr_log(enum zr_log_level level, const char *fmt, ...)
 {
 	char text[LOG_LINE];
@@ -141,7 +197,10 @@ void zr_log(enum zr_log_level level, const char *fmt, ...)
 	zr_utf8_clean(text);
 
 	pthread_mutex_lock(&log_lock);
-	log_emit(level, text);
+	if (log_has_room(level)) {
+		log_tell_lost();
+		log_emit(level, text);
+	}
 	pthread_mutex_unlock(&log_lock);
 	errno = saved;
 }

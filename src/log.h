@@ -25,6 +25,14 @@ void zr_log_to_syslog(void);
 /* To a function, which must not log; NULL: to stderr again. */
 void zr_log_to_function(void (*put)(void *arg, const char *text), void *arg);
 
+/*
+ * Errors and warnings tell of a store, and whoever made it, or reads it again and again,
+ * could fill the disk with them: from here on `lines` of them are written at once, and
+ * one more whenever `seconds` have passed. How many were left out is a line before the
+ * next one, or when this is called again. 0 lines: no limit, as at the start.
+ */
+void zr_log_limit(size_t lines, unsigned int seconds);
+
 /* Lines above this level are dropped; ZR_LOG_INFO at the start. */
 void zr_log_set_level(enum zr_log_level level);
 

@@ -179,6 +179,30 @@ static void a_function_gets_bare_lines(void)
 	CHECK_STR(lines, "a 1|b??|");
 }
 
+/* A day is longer than the test. */
+static void too_many_lines_are_counted(void)
+{
+	char lines[256] = "";
+
+	zr_log_to_function(keep_line, lines);
+	zr_log_set_level(ZR_LOG_INFO);
+	zr_log_limit(2, 86400);
+	zr_error("a");
+	zr_warning("b");
+	zr_error("c");
+	zr_warning("d");
+	CHECK_STR(lines, "a|b|");
+	zr_info("e");
+	CHECK_STR(lines, "a|b|2 lines were left out, being too many|e|");
+	lines[0] = '\0';
+	zr_error("c");
+	zr_log_limit(0, 1);
+	for (int i = 0; i < 9; i++)
+		zr_error("f");
+	zr_log_to_function(NULL, NULL);
+	CHECK_STR(lines, "1 lines were left out, being too many|f|f|f|f|f|f|f|f|f|");
+}
+
 int main(void)
 {
 	CHECK(mkdtemp(dir));
@@ -193,6 +217,7 @@ int main(void)
 	RUN(a_file_that_cannot_be_opened_changes_nothing);
 	RUN(a_file_is_appended_to);
 	RUN(lines_of_threads_are_whole);
+	RUN(too_many_lines_are_counted);
 	RUN(syslog_takes_over);
 	unlink(path);
 	rmdir(dir);

@@ -94,9 +94,11 @@ const char *zr_source_label(const struct zr_source *s)
 	return s->path;
 }
 
-size_t zr_source_bytes(const struct zr_source *s)
+size_t zr_source_bytes(struct zr_source *s)
 {
-	return atomic_load(&s->listed) ? s->present.count * sizeof(uint64_t) : 0;
+	size_t listed = atomic_load(&s->listed) ? s->present.count : 0;
+
+	return (listed + zr_damage_room(s)) * sizeof(uint64_t);
 }
 
 /* --- what is stored -------------------------------------------------------------------

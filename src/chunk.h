@@ -136,7 +136,7 @@ ZR_MUST_CHECK int zr_source_list(struct zr_source *s, const struct zr_present **
 uint64_t zr_source_unstored(struct zr_source *s, const struct zr_run *run);
 
 /* Bytes of memory that the source takes, chunks not counted. */
-size_t zr_source_bytes(const struct zr_source *s);
+size_t zr_source_bytes(struct zr_source *s);
 
 /* Path for messages: "/a/b". */
 const char *zr_source_label(const struct zr_source *s);

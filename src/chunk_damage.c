@@ -35,6 +35,16 @@ bool zr_damage_known(struct zr_source *s, uint64_t what)
 	return known;
 }
 
+size_t zr_damage_room(struct zr_source *s)
+{
+	size_t room;
+
+	pthread_mutex_lock(&s->lock);
+	room = s->damaged_cap;
+	pthread_mutex_unlock(&s->lock);
+	return room;
+}
+
 /* With the lock held. Whether it is new. Out of memory it is not remembered, and found
  * again by whoever reads it next. */
 static bool damage_remember(struct zr_source *s, uint64_t what)

@@ -18,6 +18,7 @@ struct zr_spot {
 	struct zr_source *src;
 	const char *key;    /* of the object */
 	struct zr_buf held; /* owned: the bytes, when they came out of a decoded shard */
+	uint64_t room;      /* bytes that `held` may take, and what it is made of */
 	bool in_memory;     /* `held` is set */
 	bool sized;         /* `len` is set */
 	uint64_t offset;
@@ -31,6 +32,10 @@ void zr_spot_done(struct zr_spot *p);
 /* The shard of the spot's level that the cell `at` lies in, as zr_damage_* call it; 0:
  * the spot is the cell itself. */
 uint64_t zr_spot_shard(const struct zr_spot *p, const uint64_t *at);
+
+/* Waits until so many bytes may be copied for this spot, until it is done. Nothing of the
+ * cache may be held: others who wait for room in that have theirs here. */
+void zr_spot_hold(struct zr_spot *p, uint64_t bytes);
 
 /*
  * From an object to the bytes of the cell `at` in it, through all levels of shards. No
@@ -58,6 +63,9 @@ ZR_MUST_CHECK int zr_spot_load(const struct zr_spot *p, const struct zr_spot_lim
 
 /* Whether a cell, or a shard, is known to be damaged. */
 bool zr_damage_known(struct zr_source *s, uint64_t what);
+
+/* How many there is memory for. */
+size_t zr_damage_room(struct zr_source *s);
 
 /* A cell, or a shard with all cells in it, could not be read, for reason r: logs that,
  * once, and remembers it if it will be so for ever; returns -EUCLEAN then, else r. */

@@ -14,11 +14,6 @@
 #include "items.h"
 #include "request.h"
 
-void zr_spot_done(struct zr_spot *p)
-{
-	zr_buf_done(&p->held);
-}
-
 static const struct zr_level *spot_level(const struct zr_spot *p)
 {
 	return &p->src->array->levels[p->level];
@@ -342,20 +337,29 @@ static uint64_t shard_bytes(const struct zr_spot *p)
 	return ZR_MIN(bytes, ZR_MAX_CHUNK) + shard->index_size;
 }
 
-/* zr_cache_load of a shard that was compressed as a whole; its index is the `text`. */
+/* One load of a shard that was compressed as a whole. */
+struct shard_load {
+	const struct zr_spot *spot;
+	struct zr_spot_limit limit;
+	bool ran; /* it was this one that the cache ran, not someone else's */
+};
+
+/* zr_cache_load; the index of the shard is the `text`. */
 static int load_shard(void *arg, struct zr_chunk *chunk, struct zr_err *reterr)
 {
-	const struct zr_spot *p = arg;
+	struct shard_load *l = arg;
+	const struct zr_spot *p = l->spot;
 	struct zr_buf stored = {0};
-	uint64_t begin = 0, most = encoded_most(shard_bytes(p));
-	int r;
+	uint64_t begin = 0;
+	int r = spot_read_all(p, l->limit.stored, &stored, reterr);
 
-	if (zr_type_is_variable(&p->src->array->type))
-		most = ZR_MAX_CHUNK;
-	r = spot_read_all(p, encoded_most(most), &stored, reterr);
-	if (r == 0)
-		r = spot_decode(p, &stored, UINT64_MAX, ZR_MIN(most, ZR_MAX_CHUNK),
-		                &chunk->data, reterr);
+	l->ran = true;
+	if (r == 0) {
+		r = spot_decode(p, &stored, UINT64_MAX, l->limit.decoded, &chunk->data,
+		                reterr);
+		if (r == -EUCLEAN && !l->limit.full)
+			r = -EFBIG;
+	}
 	if (r == 0)
 		r = index_begin(p, chunk->data.len, &begin, reterr);
 	if (r < 0)
@@ -366,43 +370,120 @@ static int load_shard(void *arg, struct zr_chunk *chunk, struct zr_err *reterr)
 	return index_decode(p, &stored, &chunk->text, reterr);
 }
 
-/* What a shard that was compressed as a whole may take while it is loaded. */
-static size_t shard_estimate(const struct zr_spot *p)
+/* What a shard decodes to: usually, or at most. Its chunks, compressed or not, are seldom
+ * more than what they decode to. */
+static uint64_t shard_most(const struct zr_spot *p, bool full)
 {
-	return (size_t)(shard_bytes(p) + ZR_MIN(p->len, ZR_MAX_STORED) +
-	                spot_level(p)->index_size);
+	uint64_t bytes = shard_bytes(p), most;
+
+	if (!zr_type_is_variable(&p->src->array->type)) {
+		most = full ? encoded_most(bytes) : bytes + bytes / 8 + 4096;
+	} else {
+		most = zr_mul_most(ZR_MIN(p->len, ZR_MAX_STORED),
+		                   full ? ZR_MAX_RATIO : 8);
+		most = ZR_MAX(most, bytes + (full ? ZR_FREE_TEXT : 4096));
+	}
+	return ZR_MIN(most, ZR_MAX_CHUNK);
+}
+
+/* As get_at() of chunk.c: room is asked for what it usually takes, and for all that it
+ * may take only when that is not enough. */
+static int get_shard(const struct zr_spot *p, const struct zr_cache_key *key,
+                     struct zr_chunk **ret, struct zr_err *reterr)
+{
+	struct shard_load l = {.spot = p};
+	uint64_t stored;
+	struct zr_err err;
+	int r;
+
+	for (;;) {
+		err = (struct zr_err){0};
+		l.ran = false;
+		l.limit.decoded = shard_most(p, l.limit.full);
+		l.limit.stored = encoded_most(l.limit.decoded);
+		stored = ZR_MIN(p->len, l.limit.stored);
+		r = zr_cache_get(
+			p->src->cache, key,
+			(size_t)(l.limit.decoded + stored + spot_level(p)->index_size),
+			load_shard, &l, ret, &err);
+		if (r != -EFBIG || (l.limit.full && l.ran))
+			return r < 0 ? zr_err_set(reterr, r, "%s", err.text) : 0;
+		l.limit.full = true;
+	}
+}
+
+/* --- copies out of decoded shards ----------------------------------------------------
+ */
+
+/* The most that may be stored of a chunk of the next level. */
+static uint64_t inner_most(const struct zr_spot *p)
+{
+	struct zr_spot inner = {.src = p->src, .level = p->level + 1};
+
+	if (inner.level + 1 < p->src->array->nlevels)
+		return ZR_MIN(encoded_most(shard_bytes(&inner)), ZR_MAX_CHUNK);
+	return ZR_MIN(zr_spot_most(p->src, ZR_MAX_STORED).stored, ZR_MAX_CHUNK);
+}
+
+/* Room for what will be copied, once for all levels to come: at each, the copy of the
+ * level above is still there. */
+static void hold_copies(struct zr_spot *p)
+{
+	struct zr_spot at = *p;
+	uint64_t most = 0;
+
+	if (p->room > 0)
+		return;
+	for (; at.level + 1 < p->src->array->nlevels; at.level++)
+		most = ZR_MAX(most, inner_most(&at));
+	zr_spot_hold(p, 2 * most);
+}
+
+/* The bytes of a chunk of the next level, out of the shard. */
+static int spot_copy(struct zr_spot *p, const struct zr_chunk *shard, uint64_t offset,
+                     uint64_t len, struct zr_err *reterr)
+{
+	ZR_CLEANUP(zr_buf_done) struct zr_buf inner = {0};
+	uint64_t most = inner_most(p);
+
+	if (len > most)
+		return zr_err_set(reterr, -EUCLEAN,
+		                  "the shard's index gives it %llu bytes, more than the "
+		                  "%llu that are read",
+		                  (unsigned long long)len, (unsigned long long)most);
+	zr_buf_add(&inner, shard->data.data + offset, (size_t)len);
+	if (zr_buf_check(&inner) < 0)
+		return -ENOMEM;
+	zr_buf_done(&p->held);
+	p->held = inner;
+	inner = (struct zr_buf){0};
+	return 0;
 }
 
 /* Into a shard that was compressed as a whole: the bytes are in memory then. */
 static int enter_encoded(struct zr_spot *p, const uint64_t *at, struct zr_err *reterr)
 {
 	struct zr_cache_key key = spot_key(p, ZR_KEY_SHARD, at);
-	struct zr_chunk *shard = zr_cache_peek(p->src->cache, &key);
-	struct zr_buf inner = {0};
+	struct zr_chunk *shard;
 	uint64_t offset = 0, len = 0;
 	int r = 0;
 
+	hold_copies(p);
+	shard = zr_cache_peek(p->src->cache, &key);
 	if (!shard) {
 		r = spot_size(p, reterr);
 		if (r == 0)
-			r = zr_cache_get(p->src->cache, &key, shard_estimate(p),
-			                 load_shard, p, &shard, reterr);
+			r = get_shard(p, &key, &shard, reterr);
 		if (r < 0)
 			return r;
 	}
 	p->fault = 0;
 	r = index_find(p, at, shard->text.data, shard->data.len, &offset, &len, reterr);
-	if (r == 0) {
-		zr_buf_add(&inner, shard->data.data + offset, (size_t)len);
-		r = zr_buf_check(&inner);
-	}
+	if (r == 0)
+		r = spot_copy(p, shard, offset, len, reterr);
 	zr_chunk_unref(shard);
-	if (r < 0) {
-		zr_buf_done(&inner);
+	if (r < 0)
 		return r;
-	}
-	zr_buf_done(&p->held);
-	p->held = inner;
 	p->in_memory = p->sized = true;
 	p->offset = 0;
 	p->len = len;

@@ -16,6 +16,7 @@ meets (but for names that sort before or behind). Needs nothing but Python.
   files       links, pipes, devices and directories where documents and chunks should be
   crowd       a directory of chunks with 200,000 entries that are none
   shards      indexes that point at themselves and elsewhere
+  flood       chunks that are damaged, very many of them
   cycles      groups that are links to groups above them
   farm        directories that are many and lead nowhere, by way of links
   zips        OUT/NAME.zip: archives with absurd sizes and overlapping members
@@ -324,10 +325,31 @@ def shards(top):
     for i in range(6):
         put(os.path.join(top, f"bomb{i}"), array(codecs=shard(1250, [BYTES], "end", [{"name": "gzip"}])),
             {"c/0": bomb, "c/1": bomb})
+    # The same of strings; and one whose index says of each chunk that it is all of the shard.
+    text = array(data_type="string", fill_value="", codecs=shard(1250, [{"name": "vlen-utf8"}], "end", [{"name": "gzip"}]))
+    size = 64 * MIB
+    c = zlib.compressobj(1, zlib.DEFLATED, 31)
+    alias = b"".join([*(c.compress(bytes(MIB)) for _ in range(size // MIB)), c.compress(index(*[(0, size)] * 1024)), c.flush()])
+    for i in range(3):
+        put(os.path.join(top, f"text{i}"), text, {"c/0": bomb, "c/1": bomb})
+        put(os.path.join(top, f"alias{i}"), array(shape=[size], data_type="int8", chunk_grid=grid(size), codecs=shard(
+            size // 1024, ["bytes"], "end", [{"name": "gzip"}])), {"c/0": alias})
     # Of 4 million chunks, in a file of holes.
     put(os.path.join(top, "many"), array(shape=[4194304], data_type="int8", chunk_grid=grid(4194304),
                                          codecs=shard(1, ["bytes"])))
     sparse(os.path.join(top, "many/c/0"), 1 << 32)
+
+
+def flood(top):
+    begin(top)
+    # 32,768 chunks that are damaged each by itself, in a file of 4 KiB: shards that are all the same one.
+    inner = index(*[(0, 2)] * 128)
+    outer = inner + index(*[(0, len(inner))] * 128)
+    codecs = ["bytes"]
+    for n in (1, 128):
+        codecs = [{"name": "sharding_indexed", "configuration": {"chunk_shape": [n], "codecs": codecs, "index_codecs": [BYTES]}}]
+    for name in ("bad", "worse"):
+        put(os.path.join(top, name), array(shape=[16384], data_type="int8", chunk_grid=grid(16384), codecs=codecs), {"c/0": outer})
 
 
 def cycles(top):
@@ -410,7 +432,7 @@ def zips(top):
     write(os.path.join(out, "cut.zip"), data[:len(data) // 2])
 
 
-RECIPES = (bombs, stored, strings, shapes, documents, names, files, crowd, shards, cycles, farm, zips)
+RECIPES = (bombs, stored, strings, shapes, documents, names, files, crowd, shards, flood, cycles, farm, zips)
 
 
 if __name__ == "__main__":

@@ -370,6 +370,8 @@ static int load_shard(void *arg, struct zr_chunk *chunk, struct zr_err *reterr)
 	return index_decode(p, &stored, &chunk->text, reterr);
 }
 
+#define LITTLE_SHARD ((uint64_t)4 << 20) /* bytes */
+
 /* What a shard decodes to: usually, or at most. Its chunks, compressed or not, are seldom
  * more than what they decode to. */
 static uint64_t shard_most(const struct zr_spot *p, bool full)
@@ -387,11 +389,12 @@ static uint64_t shard_most(const struct zr_spot *p, bool full)
 }
 
 /* As get_at() of chunk.c: room is asked for what it usually takes, and for all that it
- * may take only when that is not enough. */
+ * may take only when that is not enough, or little. */
 static int get_shard(const struct zr_spot *p, const struct zr_cache_key *key,
                      struct zr_chunk **ret, struct zr_err *reterr)
 {
-	struct shard_load l = {.spot = p};
+	struct shard_load l = {.spot = p,
+	                       .limit.full = shard_most(p, true) <= LITTLE_SHARD};
 	uint64_t stored;
 	struct zr_err err;
 	int r;

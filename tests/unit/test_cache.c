@@ -307,9 +307,13 @@ static void many_readers_stay_within_the_budget(void)
 static void many_readers_survive_a_budget_below_one_chunk(void)
 {
 	struct zr_cache *c = zr_cache_new(1);
-	struct maker m = {.bytes = 5000};
+	struct maker m = {.bytes = 5000, .delay_us = 10};
+	struct zr_cache_stats stats;
 
 	run_readers(c, &m, 10, 0);
+	zr_cache_get_stats(c, &stats);
+	CHECK_INT(m.most_at_once, 1); /* and nothing was held beside it */
+	CHECK(stats.peak < 2 * 5000);
 	zr_cache_free(c);
 }
 

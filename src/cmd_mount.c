@@ -318,6 +318,7 @@ int zr_cmd_mount(const struct zr_opts *o)
 	int r;
 
 	signal(SIGPIPE, SIG_IGN); /* of whoever started us and has gone */
+	signal(SIGCHLD, SIG_DFL); /* who inherits that it is ignored waits for no child */
 	hold_reports();
 	if (o->debug)
 		zr_log_set_level(ZR_LOG_DEBUG);

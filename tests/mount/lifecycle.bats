@@ -236,3 +236,11 @@ gone() { ! kill -0 "$1" 2>/dev/null; }
   cmp "$MNT/count" "$FIXTURES/1d.chunked.struct/expect/count"
   unmount
 }
+
+@test "whoever starts it may take no notice of children" {
+  cp -r "$STORE" "$BATS_TEST_TMPDIR/owned"
+  [ "$(id -u)" != 0 ] || chown -R 12345 "$BATS_TEST_TMPDIR/owned" # then a child tries how the owner may read it
+  start "$MNT" env --ignore-signal=CHLD "$ZARRFS" -f "$BATS_TEST_TMPDIR/owned" "$MNT"
+  cmp "$MNT/trials/start" "$FIXTURES/demo/expect/trials/start"
+  unmount
+}

@@ -25,8 +25,14 @@ struct group {
 	char *path; /* owned; what it is found by */
 	struct zr_copies copies[NSOURCES];
 	struct timespec mtime[NSOURCES];
+	bool is_large; /* while it is read: others with large documents wait */
 	UT_hash_handle hh;
 };
+
+/* Documents that are larger are read one after the other, as those of nodes are. */
+#define SMALL_DOC ((uint64_t)1 << 20)
+
+static pthread_mutex_t large_docs = PTHREAD_MUTEX_INITIALIZER;
 
 struct consolidated {
 	struct zr_store store; /* first: others see only this */
@@ -351,8 +357,27 @@ static bool is_broken(int r)
 	       r == -EOPNOTSUPP;
 }
 
+/* As zr_store_get(). */
+static int get_doc(struct consolidated *c, struct group *g, const char *key,
+                   struct zr_buf *ret, struct zr_err *reterr)
+{
+	struct zr_err err = {0};
+	int r = -EFBIG;
+
+	if (!g->is_large)
+		r = zr_store_get(&c->store, key, SMALL_DOC, ret, &err);
+	if (r != -EFBIG) {
+		*reterr = err;
+		return r;
+	}
+	if (!g->is_large)
+		pthread_mutex_lock(&large_docs);
+	g->is_large = true;
+	return zr_store_get(&c->store, key, ZR_MAX_METADATA, ret, reterr);
+}
+
 /* The text of a consolidated document; -ENOENT: there is none. */
-static int read_text(struct consolidated *c, const char *path, const char *name,
+static int read_text(struct consolidated *c, struct group *g, const char *name,
                      struct zr_buf *ret, struct timespec *ret_mtime,
                      struct zr_err *reterr)
 {
@@ -360,11 +385,11 @@ static int read_text(struct consolidated *c, const char *path, const char *name,
 	struct zr_stat st = {0};
 	int r;
 
-	if (asprintf(&key, "%s%s%s", path, *path ? "/" : "", name) < 0) {
+	if (asprintf(&key, "%s%s%s", g->path, *g->path ? "/" : "", name) < 0) {
 		key = NULL;
 		return -ENOMEM;
 	}
-	r = zr_store_get(&c->store, key, ZR_MAX_METADATA, ret, reterr);
+	r = get_doc(c, g, key, ret, reterr);
 	if (is_missing(r) || r == -EISDIR) /* a node may be called so */
 		return -ENOENT;
 	if (r == 0)
@@ -391,8 +416,7 @@ static int learn_v3(struct consolidated *c, struct group *g, struct zr_err *rete
 {
 	ZR_CLEANUP(zr_buf_done) struct zr_buf text = {0};
 	struct zr_err err = {0};
-	int r = read_text(c, g->path, "zarr.json", &text, &g->mtime[FROM_ZARR_JSON],
-	                  &err);
+	int r = read_text(c, g, "zarr.json", &text, &g->mtime[FROM_ZARR_JSON], &err);
 
 	if (r == -ENOENT || is_broken(r))
 		return 0;
@@ -408,11 +432,11 @@ static int learn_v2(struct consolidated *c, struct group *g, struct zr_err *rete
 	struct timespec *mtime = &g->mtime[FROM_ZMETADATA];
 	const char *name = ".zmetadata";
 	struct zr_err err = {0};
-	int r = read_text(c, g->path, name, &text, mtime, &err);
+	int r = read_text(c, g, name, &text, mtime, &err);
 
 	if (r == -ENOENT && !*g->path) {
 		name = "zmetadata"; /* as has been seen at roots */
-		r = read_text(c, g->path, name, &text, mtime, &err);
+		r = read_text(c, g, name, &text, mtime, &err);
 	}
 	if (r == 0)
 		r = zr_copies_read_v2(&text, &g->copies[FROM_ZMETADATA], &err);
@@ -473,6 +497,8 @@ int zr_consolidated_learn(struct zr_store *s, const char *path, struct zr_err *r
 	r = g->path ? learn_v3(c, g, reterr) : -ENOMEM;
 	if (r == 0)
 		r = learn_v2(c, g, reterr);
+	if (g->is_large)
+		pthread_mutex_unlock(&large_docs);
 	if (r == 0 &&
 	    g->copies[FROM_ZARR_JSON].count + g->copies[FROM_ZMETADATA].count > 0)
 		r = group_add(c, ZR_TAKE(g), reterr);

@@ -164,10 +164,16 @@ static int scan_document(struct zr_scan *s)
 	return r;
 }
 
+/* An empty document may be nowhere. */
+static const uint8_t *text_of(const char *text, size_t len)
+{
+	return (const uint8_t *)(len > 0 ? text : "");
+}
+
 int zr_json_check(const char *text, size_t len, struct zr_err *reterr)
 {
 	ZR_CLEANUP(scan_done)
-	struct zr_scan s = {.text = (const uint8_t *)text,
+	struct zr_scan s = {.text = text_of(text, len),
 	                    .len = len,
 	                    .reterr = reterr,
 	                    .max_depth = SIZE_MAX};
@@ -180,7 +186,7 @@ int zr_json_parse(const char *text, size_t len, const char *const *skip, json_t 
 {
 	ZR_CLEANUP(zr_buf_done) struct zr_buf out = {0};
 	ZR_CLEANUP(scan_done)
-	struct zr_scan s = {.text = (const uint8_t *)text,
+	struct zr_scan s = {.text = text_of(text, len),
 	                    .len = len,
 	                    .reterr = reterr,
 	                    .max_depth = ZR_MAX_JSON_DEPTH,

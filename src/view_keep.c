@@ -146,8 +146,8 @@ static void fragment_leave(struct zr_text *t, struct zr_fragment *f)
 static bool put_one(struct zr_text *t, struct zr_buf *b, const uint8_t *rec,
                     const uint64_t *index)
 {
-	uint64_t len =
-		zr_line_len(t->line, rec) + 20 * (uint64_t)ZR_MAX_DIMS + ZR_LINE_SPARE;
+	uint64_t len = zr_add_most(zr_line_len(t->line, rec),
+	                           20 * (uint64_t)ZR_MAX_DIMS + ZR_LINE_SPARE);
 	char *end;
 
 	if (len > ZR_PIECE_MOST || b->len > ZR_PIECE_MOST ||

@@ -170,7 +170,9 @@ static uint64_t line_bytes(const struct zr_text *t, const uint8_t *rec,
 {
 	uint64_t len = zr_line_len(t->line, rec);
 
-	return t->indexed ? len + zr_grid_digits(&t->source->grid, index) : len;
+	if (t->indexed)
+		len = zr_add_most(len, zr_grid_digits(&t->source->grid, index));
+	return len;
 }
 
 /* One line by way of the scratch buffer: only a part of it is wanted, or it may not fit.

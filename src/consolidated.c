@@ -25,14 +25,9 @@ struct group {
 	char *path; /* owned; what it is found by */
 	struct zr_copies copies[NSOURCES];
 	struct timespec mtime[NSOURCES];
-	bool is_large; /* while it is read: others with large documents wait */
+	struct zr_turn turn; /* while it is read */
 	UT_hash_handle hh;
 };
-
-/* Documents that are larger are read one after the other, as those of nodes are. */
-#define SMALL_DOC ((uint64_t)1 << 20)
-
-static pthread_mutex_t large_docs = PTHREAD_MUTEX_INITIALIZER;
 
 struct consolidated {
 	struct zr_store store; /* first: others see only this */
@@ -340,8 +335,7 @@ struct zr_store *zr_consolidated_new(struct zr_store *own_base)
 		zr_store_unref(own_base);
 		return NULL;
 	}
-	c->store.ops = &consolidated_ops;
-	atomic_init(&c->store.refs, 1);
+	zr_store_init(&c->store, &consolidated_ops);
 	c->base = own_base;
 	pthread_rwlock_init(&c->lock, NULL);
 	return &c->store;
@@ -357,25 +351,6 @@ static bool is_broken(int r)
 	       r == -EOPNOTSUPP;
 }
 
-/* As zr_store_get(). */
-static int get_doc(struct consolidated *c, struct group *g, const char *key,
-                   struct zr_buf *ret, struct zr_err *reterr)
-{
-	struct zr_err err = {0};
-	int r = -EFBIG;
-
-	if (!g->is_large)
-		r = zr_store_get(&c->store, key, SMALL_DOC, ret, &err);
-	if (r != -EFBIG) {
-		*reterr = err;
-		return r;
-	}
-	if (!g->is_large)
-		pthread_mutex_lock(&large_docs);
-	g->is_large = true;
-	return zr_store_get(&c->store, key, ZR_MAX_METADATA, ret, reterr);
-}
-
 /* The text of a consolidated document; -ENOENT: there is none. */
 static int read_text(struct consolidated *c, struct group *g, const char *name,
                      struct zr_buf *ret, struct timespec *ret_mtime,
@@ -389,7 +364,7 @@ static int read_text(struct consolidated *c, struct group *g, const char *name,
 		key = NULL;
 		return -ENOMEM;
 	}
-	r = get_doc(c, g, key, ret, reterr);
+	r = zr_store_get_doc(&c->store, key, &g->turn, ret, reterr);
 	if (is_missing(r) || r == -EISDIR) /* a node may be called so */
 		return -ENOENT;
 	if (r == 0)
@@ -497,8 +472,7 @@ int zr_consolidated_learn(struct zr_store *s, const char *path, struct zr_err *r
 	r = g->path ? learn_v3(c, g, reterr) : -ENOMEM;
 	if (r == 0)
 		r = learn_v2(c, g, reterr);
-	if (g->is_large)
-		pthread_mutex_unlock(&large_docs);
+	zr_turn_done(&g->turn);
 	if (r == 0 &&
 	    g->copies[FROM_ZARR_JSON].count + g->copies[FROM_ZMETADATA].count > 0)
 		r = group_add(c, ZR_TAKE(g), reterr);

@@ -21,31 +21,6 @@ static const char *const docs[ZR_NDOCS] = {
 /* --- loading ---------------------------------------------------------------------------
  */
 
-/* Documents that are larger are read and parsed one after the other, whoever asks for
- * how many nodes at once: each may take some hundred MiB while that lasts. */
-#define SMALL_DOC ((uint64_t)1 << 20)
-
-static pthread_mutex_t large_docs = PTHREAD_MUTEX_INITIALIZER;
-
-/* As zr_store_get(). */
-static int get_doc(struct zr_files *f, const char *key, struct zr_buf *ret,
-                   struct zr_err *reterr)
-{
-	struct zr_err err = {0};
-	int r = -EFBIG;
-
-	if (!f->loads_large)
-		r = zr_store_get(f->env->store, key, SMALL_DOC, ret, &err);
-	if (r != -EFBIG) {
-		*reterr = err;
-		return r;
-	}
-	if (!f->loads_large)
-		pthread_mutex_lock(&large_docs);
-	f->loads_large = true;
-	return zr_store_get(f->env->store, key, ZR_MAX_METADATA, ret, reterr);
-}
-
 char *zr_files_key(const char *path, const char *name)
 {
 	char *key;
@@ -64,7 +39,7 @@ static int read_doc(struct zr_files *f, enum zr_doc_file d, struct zr_buf *ret,
 
 	if (!key)
 		return -ENOMEM;
-	r = get_doc(f, key, ret, &err);
+	r = zr_store_get_doc(f->env->store, key, &f->turn, ret, &err);
 	if (r == -ENOENT || r == -EISDIR) /* a node may be called zarr.json */
 		return 0;
 	if (r == -EUCLEAN || r == -ELOOP || r == -EFBIG || r == -EOPNOTSUPP) {
@@ -298,8 +273,7 @@ int zr_files_load(const struct zr_env *env, const char *path, uint64_t owner,
 	r = f->path ? load_meta(f, &born) : -ENOMEM;
 	if (r == 0 && f->meta.array && !f->meta.why.code)
 		r = load_array(f, owner);
-	if (f->loads_large)
-		pthread_mutex_unlock(&large_docs);
+	zr_turn_done(&f->turn);
 	if (r < 0) {
 		files_free(f);
 		return r;

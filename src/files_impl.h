@@ -32,8 +32,8 @@ struct zr_files {
 	char *path;
 	struct zr_meta meta;
 	bool has_doc[ZR_NDOCS];
-	bool has_older;   /* beside its zarr.json */
-	bool loads_large; /* holds the lock of large documents, while it is loaded */
+	bool has_older;      /* beside its zarr.json */
+	struct zr_turn turn; /* while it is loaded */
 	uint64_t doc_size[ZR_NDOCS];
 
 	/* Of an array that can be shown; else `sizes` is NULL. */

@@ -6,6 +6,17 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "bounds.h"
+
+#define SMALL_DOC ((uint64_t)1 << 20)
+
+void zr_store_init(struct zr_store *s, const struct zr_store_ops *ops)
+{
+	s->ops = ops;
+	atomic_init(&s->refs, 1);
+	pthread_mutex_init(&s->large_doc, NULL);
+}
+
 struct zr_store *zr_store_ref(struct zr_store *s)
 {
 	atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
@@ -14,8 +25,10 @@ struct zr_store *zr_store_ref(struct zr_store *s)
 
 void zr_store_unref(struct zr_store *s)
 {
-	if (s && atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1)
-		s->ops->free(s);
+	if (!s || atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	pthread_mutex_destroy(&s->large_doc);
+	s->ops->free(s);
 }
 
 /* Names come out of metadata too, and must not lead out of the store. */
@@ -52,6 +65,32 @@ int zr_store_get(struct zr_store *s, const char *key, uint64_t max, struct zr_bu
 
 	assert(!ret->data && !ret->failed);
 	return r < 0 ? r : s->ops->get(s, key, max, ret, reterr);
+}
+
+int zr_store_get_doc(struct zr_store *s, const char *key, struct zr_turn *turn,
+                     struct zr_buf *ret, struct zr_err *reterr)
+{
+	struct zr_err err = {0};
+	int r = -EFBIG;
+
+	if (!turn->store)
+		r = zr_store_get(s, key, SMALL_DOC, ret, &err);
+	if (r != -EFBIG) {
+		if (reterr)
+			*reterr = err;
+		return r;
+	}
+	if (!turn->store)
+		pthread_mutex_lock(&s->large_doc);
+	turn->store = s;
+	return zr_store_get(s, key, ZR_MAX_METADATA, ret, reterr);
+}
+
+void zr_turn_done(struct zr_turn *turn)
+{
+	if (turn->store)
+		pthread_mutex_unlock(&turn->store->large_doc);
+	turn->store = NULL;
 }
 
 int zr_store_get_range(struct zr_store *s, const char *key, uint64_t offset, size_t len,

@@ -27,6 +27,7 @@
  */
 #pragma once
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -74,6 +75,7 @@ struct zr_store_ops {
 struct zr_store {
 	const struct zr_store_ops *ops;
 	atomic_uint refs;
+	pthread_mutex_t large_doc; /* whose turn it is: see zr_store_get_doc() */
 };
 
 /*
@@ -108,6 +110,22 @@ void zr_store_unref(struct zr_store *s); /* NULL is allowed */
 ZR_MUST_CHECK int zr_store_get(struct zr_store *s, const char *key, uint64_t max,
                                struct zr_buf *ret, struct zr_err *reterr);
 
+/* Whose turn it is to have a large document; {0}: nobody's. */
+struct zr_turn {
+	struct zr_store *store; /* borrowed */
+};
+
+/*
+ * A whole document, at most ZR_MAX_METADATA bytes. While one is parsed it may take some
+ * hundred MiB, so those over 1 MiB are read and parsed one after the other, whoever asks
+ * for how many: who got one has the store's turn, for this document and those that he
+ * gets after it, until zr_turn_done(), and others wait for theirs.
+ */
+ZR_MUST_CHECK int zr_store_get_doc(struct zr_store *s, const char *key,
+                                   struct zr_turn *turn, struct zr_buf *ret,
+                                   struct zr_err *reterr);
+void zr_turn_done(struct zr_turn *turn);
+
 /* Exactly `len` bytes from `offset`; -EUCLEAN when the object ends before. */
 ZR_MUST_CHECK int zr_store_get_range(struct zr_store *s, const char *key, uint64_t offset,
                                      size_t len, void *out, struct zr_err *reterr);
@@ -126,6 +144,9 @@ void zr_dirlist_done(struct zr_dirlist *l);
  * For the kinds of store. Their operations are called with keys that were checked, and
  * say why in reterr, always but for -ENOENT.
  */
+
+/* Makes the head of a store, with one reference. */
+void zr_store_init(struct zr_store *s, const struct zr_store_ops *ops);
 
 /* Appends a copy of a name of len bytes; -ENOMEM. The list is in no order until
  * zr_dirlist_sort(), which also makes one of entries of the same name (a directory if

@@ -249,8 +249,7 @@ int zr_store_dir_open(const char *path, bool follow_symlinks, struct zr_store **
 		errno = -r;
 		return zr_err_set(reterr, r, "%s: %m", path);
 	}
-	d->base.ops = &ops;
-	atomic_init(&d->base.refs, 1);
+	zr_store_init(&d->base, &ops);
 	*ret = &d->base;
 	return 0;
 }

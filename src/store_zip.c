@@ -384,10 +384,9 @@ static void zip_free(struct zr_store *s)
 	free(z);
 }
 
-static void zip_freep(struct zip_store **z)
+static void zip_unrefp(struct zip_store **z)
 {
-	if (*z)
-		zip_free(&(*z)->base);
+	zr_store_unref(*z ? &(*z)->base : NULL);
 }
 
 int zr_store_zip_open(const char *path, struct zr_store **ret, struct zr_err *reterr)
@@ -403,13 +402,12 @@ int zr_store_zip_open_node(const char *path, const char *node, struct zr_store *
 	                                        .stat = zip_stat,
 	                                        .list = zip_list,
 	                                        .free = zip_free};
-	ZR_CLEANUP(zip_freep) struct zip_store *z = calloc(1, sizeof(*z));
+	ZR_CLEANUP(zip_unrefp) struct zip_store *z = calloc(1, sizeof(*z));
 	int r;
 
 	if (!z)
 		return zr_err_set(reterr, -ENOMEM, "%s: %m", path);
-	z->base.ops = &ops;
-	atomic_init(&z->base.refs, 1);
+	zr_store_init(&z->base, &ops);
 	r = zr_archive_open(path, &z->archive, reterr);
 	if (r == 0)
 		r = zip_read_members(z, path, reterr);

@@ -1,89 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "chunk.h"
-
-#include "crc32c.h"
-#include "fake_store.h"
+#include "chunk_case.h"
 #include "log.h"
-#include "request.h"
-
-/* One source over a fake store. */
-struct fixture {
-	struct fake_store *store;
-	struct zr_cache *cache;
-	struct zr_gate *gate;
-	struct zr_array *array;
-	struct zr_source source;
-};
-
-/* An array of bytes, 6 x 6, whose chunks are `outer` and, in shards, `inner`. */
-static struct zr_array *make_array(const uint64_t *outer, const uint64_t *inner)
-{
-	struct zr_array *a = zr_array_new();
-
-	CHECK(a);
-	a->zarr_format = 3;
-	a->ndim = 2;
-	a->nrecords = 36;
-	a->separator = '/';
-	a->type = (struct zr_type){.kind = ZR_UINT, .bits = 8, .size = 1};
-	a->fill = calloc(1, 1);
-	a->nlevels = inner ? 2 : 1;
-	for (uint32_t k = 0; k < 2; k++) {
-		a->shape[k] = 6;
-		a->levels[0].chunk[k] = outer[k];
-		a->levels[0].axis[k] = (uint8_t)k;
-		if (inner) {
-			a->levels[1].chunk[k] = inner[k];
-			a->levels[1].axis[k] = (uint8_t)k;
-		}
-	}
-	for (uint32_t i = 0; i < a->nlevels; i++)
-		CHECK((a->levels[i].codecs = zr_codecs_new()));
-	if (inner) {
-		CHECK((a->levels[0].index_codecs = zr_codecs_new()));
-		a->levels[0].index_size =
-			16 * (outer[0] / inner[0]) * (outer[1] / inner[1]);
-	}
-	return a;
-}
-
-static void set_up(struct fixture *f, struct fake_store *store,
-                   struct zr_array *own_array, bool missing_is_error)
-{
-	f->store = store;
-	f->cache = zr_cache_new(1 << 20);
-	f->gate = zr_gate_new(1);
-	f->array = own_array;
-	CHECK(f->cache && f->gate);
-	CHECK_INT(zr_source_init(&f->source, &store->base, "a", own_array, f->cache,
-	                         f->gate, 1, missing_is_error),
-	          0);
-}
-
-static void tear_down(struct fixture *f)
-{
-	zr_source_done(&f->source);
-	zr_array_unref(f->array);
-	zr_cache_free(f->cache);
-	zr_gate_free(f->gate);
-}
-
-static void check_cell(struct fixture *f, uint64_t cell, const char *want)
-{
-	struct zr_chunk *c;
-
-	CHECK_INT(zr_source_get(&f->source, cell, &c), 0);
-	CHECK_MEM(c->data.data, c->data.len, want, strlen(want));
-	zr_chunk_unref(c);
-}
-
-static void check_error(struct fixture *f, uint64_t cell, int want)
-{
-	struct zr_chunk *c = NULL;
-
-	CHECK_INT(zr_source_get(&f->source, cell, &c), want);
-	CHECK(c == NULL);
-}
 
 static void a_chunk_is_found_by_its_key(void)
 {
@@ -151,14 +68,6 @@ static void a_missing_chunk_may_be_an_error(void)
 
 /* --- shards: sharding codec v1.0, "Binary shard format" -------------------------------
  */
-
-/* The index of four inner chunks, each pair (offset, nbytes). */
-static size_t put_index(char *out, const uint64_t pairs[8], bool big)
-{
-	for (size_t i = 0; i < 8; i++)
-		zr_store_uint(out + 8 * i, pairs[i], 8, big);
-	return 64;
-}
 
 static void inner_chunks_are_read_by_the_index(void)
 {
@@ -292,88 +201,12 @@ static void a_shard_that_was_encoded_as_a_whole_is_decoded_first(void)
 	put_index(shard + 9, pairs, false);
 	zr_store_uint(shard + 73, zr_crc32c(shard, 73), 4, false);
 	set_up(&f, &store, make_array(outer, inner), false);
-	CHECK_INT(zr_codecs_add_checksum(f.array->levels[0].codecs, "crc32c", ZR_CRC32C,
-	                                 false, 0, NULL, 0),
-	          0);
+	checksum_shards(&f);
 	check_cell(&f, 0, "abcdefghi");
 	check_error(&f, 1, -ENOENT);
 	check_cell(&f, 3, "abcdefghi");
 	CHECK_INT(store.gets, 1);
 	tear_down(&f);
-}
-
-struct lines {
-	int count;
-	char last[300];
-};
-
-static void count_line(void *arg, const char *text)
-{
-	struct lines *l = arg;
-
-	l->count++;
-	snprintf(l->last, sizeof(l->last), "%s", text);
-}
-
-/* Shards of four cells. Of a shard, damaged as a whole: it is read once and named once,
- * whichever of its cells are asked for; of a cell: likewise, and the others are read. */
-static void damage_is_said_once_of_what_is_damaged(void)
-{
-	static const uint64_t outer[] = {6, 6}, inner[] = {3, 3};
-	const uint64_t pairs[8] = {0, 9, 0, 8, 0, 8, 0, 9};
-	char sound[9 + 64 + 4] = "abcdefghi", broken[sizeof(sound)];
-	struct fake_object object[] = {{.key = "a/c/0/0"}};
-	static const struct {
-		bool encoded, broken;
-		size_t len; /* 0: all */
-		int fail, lines, gets;
-		const char *says; /* NULL: nothing is stored, which is an error */
-	} row[] = {
-		{true, true, 0, 0, 1, 1, "crc32c"},
-		{true, false, 10, 0, 1, 1, "crc32c"},
-		{true, false, 0, -EISDIR, 1, 1, "Is a directory"},
-		{true, false, 0, 0, 2, 1, "8 bytes are stored"},
-		{false, false, 10, 0, 1, 0, "its index alone takes 64"},
-		{false, true, 73, 0, 2, 5, "8 bytes are stored"},
-		{false, false, 0, 0, 1, 0, NULL},
-	};
-
-	put_index(sound + 9, pairs, false);
-	zr_store_uint(sound + 73, zr_crc32c(sound, 73), 4, false);
-	memcpy(broken, sound, sizeof(sound));
-	broken[0] ^= 1;
-	for (size_t i = 0; i < ZR_COUNT(row); i++) {
-		struct fake_store store = FAKE_STORE(object);
-		struct lines lines = {0};
-		struct fixture f;
-
-		store.count = row[i].says ? 1 : 0;
-		object[0].data = row[i].broken ? broken : sound;
-		object[0].len = row[i].len ? row[i].len : sizeof(sound);
-		object[0].fail = row[i].fail;
-		set_up(&f, &store, make_array(outer, inner), true);
-		if (row[i].encoded)
-			CHECK_INT(zr_codecs_add_checksum(f.array->levels[0].codecs,
-			                                 "crc32c", ZR_CRC32C, false, 0,
-			                                 NULL, 0),
-			          0);
-		zr_log_to_function(count_line, &lines);
-		for (uint64_t n = 0; n < 8; n++) {
-			struct zr_chunk *c = NULL;
-			bool reads = row[i].lines == 2 && (n % 4 == 0 || n % 4 == 3);
-
-			CHECK_INT(zr_source_get(&f.source, n % 4, &c),
-			          reads ? 0 : -EUCLEAN);
-			zr_chunk_unref(c);
-		}
-		zr_log_to_function(NULL, NULL);
-		CHECK_INT(lines.count, row[i].lines);
-		CHECK(strstr(lines.last, row[i].says ? row[i].says : "it is missing"));
-		CHECK(strstr(lines.last, "'/a'") && strstr(lines.last, "'c/0/0'"));
-		if (row[i].gets)
-			CHECK_INT(store.gets, row[i].gets);
-		tear_down(&f);
-	}
 }
 
 /* --- room --------------------------------------------------------------------------
@@ -424,10 +257,7 @@ static void readers_of_shards_do_not_wait_for_one_another_for_ever(void)
 		                         f.gate, 1, false),
 		          0);
 		if (whole)
-			CHECK_INT(zr_codecs_add_checksum(f.array->levels[0].codecs,
-			                                 "crc32c", ZR_CRC32C, false, 0,
-			                                 NULL, 0),
-			          0);
+			checksum_shards(&f);
 		for (unsigned int i = 0; i < 8; i++) {
 			crowd[i] = (struct crowd){&f, i};
 			CHECK_INT(pthread_create(&thread[i], NULL, read_at_random,
@@ -765,7 +595,6 @@ int main(void)
 	RUN(a_shard_shorter_than_its_index_is_damage);
 	RUN(a_shard_that_is_not_there_is_all_fill);
 	RUN(a_shard_that_was_encoded_as_a_whole_is_decoded_first);
-	RUN(damage_is_said_once_of_what_is_damaged);
 	RUN(readers_of_shards_do_not_wait_for_one_another_for_ever);
 	RUN(more_may_be_stored_than_is_usual);
 	RUN(more_than_is_usual_is_found_by_many_readers);

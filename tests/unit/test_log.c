@@ -5,11 +5,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <time.h>
 #include <unistd.h>
 
 static char dir[] = "/tmp/zarrfs-test-log-XXXXXX";
 static char path[sizeof(dir) + 8];
 static char text[1 << 20];
+
+static time_t the_time = 5;
+
+/* In place of the C library's: time passes when a test says so. */
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	(void)clock;
+	*ret = (struct timespec){.tv_sec = the_time};
+	return 0;
+}
 
 /* What the log file holds now. */
 static const char *logged(void)
@@ -179,7 +190,6 @@ static void a_function_gets_bare_lines(void)
 	CHECK_STR(lines, "a 1|b??|");
 }
 
-/* A day is longer than the test. */
 static void too_many_lines_are_counted(void)
 {
 	char lines[256] = "";
@@ -203,6 +213,37 @@ static void too_many_lines_are_counted(void)
 	CHECK_STR(lines, "1 lines were left out, being too many|f|f|f|f|f|f|f|f|f|");
 }
 
+/* One line for each ten seconds, of which nothing is lost, and three at once at most. */
+static void time_makes_room_for_lines(void)
+{
+	static const struct {
+		int later;
+		const char *want;
+	} row[] = {
+		{0, "x|x|x|"},
+		{9, ""},
+		{1, "9 lines were left out, being too many|x|"},
+		{25, "5 lines were left out, being too many|x|x|"},
+		{4, ""},
+		{1, "10 lines were left out, being too many|x|"},
+		{1000, "5 lines were left out, being too many|x|x|x|"},
+	};
+	char lines[256];
+
+	zr_log_to_function(keep_line, lines);
+	zr_log_set_level(ZR_LOG_INFO);
+	zr_log_limit(3, 10);
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		lines[0] = '\0';
+		the_time += row[i].later;
+		for (int n = 0; n < 6; n++)
+			zr_error("x");
+		CHECK_STR(lines, row[i].want);
+	}
+	zr_log_limit(0, 1);
+	zr_log_to_function(NULL, NULL);
+}
+
 int main(void)
 {
 	CHECK(mkdtemp(dir));
@@ -218,6 +259,7 @@ int main(void)
 	RUN(a_file_is_appended_to);
 	RUN(lines_of_threads_are_whole);
 	RUN(too_many_lines_are_counted);
+	RUN(time_makes_room_for_lines);
 	RUN(syslog_takes_over);
 	unlink(path);
 	rmdir(dir);

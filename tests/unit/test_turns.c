@@ -4,9 +4,8 @@
  * while it still works on its document, and the second one is looked at when it sleeps.
  */
 #include <semaphore.h>
-#include <stdio.h>
-#include <unistd.h>
 
+#include "asleep.h"
 #include "consolidated.h"
 #include "fake_store.h"
 #include "files.h"
@@ -62,8 +61,7 @@ static void learn(const struct zr_env *env, const char *path)
 
 struct worker {
 	pthread_t thread;
-	atomic_int tid;
-	atomic_bool ended;
+	struct sleeper at;
 	work_fn work;
 	const struct zr_env *env;
 	const char *path;
@@ -73,33 +71,15 @@ static void *worker_main(void *arg)
 {
 	struct worker *w = arg;
 
-	w->tid = gettid();
+	sleeper_begin(&w->at);
 	w->work(w->env, w->path);
-	w->ended = true;
+	sleeper_end(&w->at);
 	return NULL;
 }
 
 static void worker_start(struct worker *w)
 {
 	CHECK_INT(pthread_create(&w->thread, NULL, worker_main, w), 0);
-}
-
-/* Until it waits for something, or has ended. */
-static void wait_for_sleep(struct worker *w)
-{
-	char name[64], line[512], state = 'R';
-
-	while (!w->ended && state != 'S') {
-		FILE *f;
-
-		usleep(200);
-		snprintf(name, sizeof(name), "/proc/self/task/%d/stat", (int)w->tid);
-		f = w->tid ? fopen(name, "r") : NULL;
-		if (f && fgets(line, sizeof(line), f) && strrchr(line, ')'))
-			state = strrchr(line, ')')[2];
-		if (f)
-			fclose(f);
-	}
 }
 
 /* held: what the first one asks for when it has read its document. */
@@ -127,8 +107,7 @@ static void check_turns(work_fn first, const char *held, work_fn second)
 	learn(&env, "small");
 
 	worker_start(&b);
-	wait_for_sleep(&b);
-	CHECK(!b.ended);
+	CHECK(!sleeper_ends(&b.at));
 	CHECK_INT(large_reads, 1);
 
 	sem_post(&let_go);

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Shards: what of them is damaged, and the room that copies out of them take.
+ */
+#include "asleep.h"
+#include "chunk_case.h"
+#include "chunk_impl.h"
+#include "log.h"
+
+static const uint64_t outer[] = {6, 6}, inner[] = {3, 3};
+
+/* --- damage ---------------------------------------------------------------------------
+ */
+
+struct lines {
+	int count;
+	char last[300];
+};
+
+static void count_line(void *arg, const char *text)
+{
+	struct lines *l = arg;
+
+	l->count++;
+	snprintf(l->last, sizeof(l->last), "%s", text);
+}
+
+/* Shards of four cells. Of a shard, damaged as a whole: it is read once and named once,
+ * whichever of its cells are asked for; of a cell: likewise, and the others are read. */
+static void damage_is_said_once_of_what_is_damaged(void)
+{
+	const uint64_t pairs[8] = {0, 9, 0, 8, 0, 8, 0, 9};
+	char sound[9 + 64 + 4] = "abcdefghi", broken[sizeof(sound)];
+	struct fake_object object[] = {{.key = "a/c/0/0"}};
+	static const struct {
+		bool encoded, broken;
+		size_t len; /* 0: all */
+		int fail, lines, gets;
+		const char *says; /* NULL: nothing is stored, which is an error */
+	} row[] = {
+		{true, true, 0, 0, 1, 1, "crc32c"},
+		{true, false, 10, 0, 1, 1, "crc32c"},
+		{true, false, 0, -EISDIR, 1, 1, "Is a directory"},
+		{true, false, 0, 0, 2, 1, "8 bytes are stored"},
+		{false, false, 10, 0, 1, 0, "its index alone takes 64"},
+		{false, true, 73, 0, 2, 5, "8 bytes are stored"},
+		{false, false, 0, 0, 1, 0, NULL},
+	};
+
+	put_index(sound + 9, pairs, false);
+	zr_store_uint(sound + 73, zr_crc32c(sound, 73), 4, false);
+	memcpy(broken, sound, sizeof(sound));
+	broken[0] ^= 1;
+	for (size_t i = 0; i < ZR_COUNT(row); i++) {
+		struct fake_store store = FAKE_STORE(object);
+		struct lines lines = {0};
+		struct fixture f;
+
+		store.count = row[i].says ? 1 : 0;
+		object[0].data = row[i].broken ? broken : sound;
+		object[0].len = row[i].len ? row[i].len : sizeof(sound);
+		object[0].fail = row[i].fail;
+		set_up(&f, &store, make_array(outer, inner), true);
+		if (row[i].encoded)
+			checksum_shards(&f);
+		zr_log_to_function(count_line, &lines);
+		for (uint64_t n = 0; n < 8; n++) {
+			struct zr_chunk *c = NULL;
+			bool reads = row[i].lines == 2 && (n % 4 == 0 || n % 4 == 3);
+
+			CHECK_INT(zr_source_get(&f.source, n % 4, &c),
+			          reads ? 0 : -EUCLEAN);
+			zr_chunk_unref(c);
+		}
+		zr_log_to_function(NULL, NULL);
+		CHECK_INT(lines.count, row[i].lines);
+		CHECK(strstr(lines.last, row[i].says ? row[i].says : "it is missing"));
+		CHECK(strstr(lines.last, "'/a'") && strstr(lines.last, "'c/0/0'"));
+		if (row[i].gets)
+			CHECK_INT(store.gets, row[i].gets);
+		tear_down(&f);
+	}
+}
+
+/* A shard whose index is sound but for one pair: of that cell alone. */
+static void a_pair_that_points_outside_is_damage_of_its_cell(void)
+{
+	const uint64_t pairs[8] = {0, 9, 74, 9, 0, 9, 0, 9};
+	char shard[9 + 64 + 4] = "abcdefghi";
+
+	put_index(shard + 9, pairs, false);
+	zr_store_uint(shard + 73, zr_crc32c(shard, 73), 4, false);
+	for (int encoded = 0; encoded < 2; encoded++) {
+		struct fake_object o[] = {{"a/c/0/0", shard, encoded ? 77 : 73, 0}};
+		struct fake_store store = FAKE_STORE(o);
+		struct lines lines = {0};
+		struct fixture f;
+
+		set_up(&f, &store, make_array(outer, inner), false);
+		if (encoded)
+			checksum_shards(&f);
+		zr_log_to_function(count_line, &lines);
+		for (uint64_t n = 0; n < 8; n++)
+			if (n % 4 == 1)
+				check_error(&f, 1, -EUCLEAN);
+			else
+				check_cell(&f, n % 4, "abcdefghi");
+		zr_log_to_function(NULL, NULL);
+		CHECK_INT(lines.count, 1);
+		CHECK(strstr(lines.last, "points outside"));
+		tear_down(&f);
+	}
+}
+
+/* Two shards, of which one is damaged as a whole. */
+static void damage_of_a_shard_is_not_that_of_another(void)
+{
+	static const uint64_t half[] = {3, 6};
+	const uint64_t pairs[4] = {0, 9, 0, 9};
+	char shard[9 + 32 + 4] = "abcdefghi";
+	struct fake_object o[] = {{"a/c/0/0", "", 0, 0},
+	                          {"a/c/1/0", shard, sizeof(shard), 0}};
+	struct fake_store store = FAKE_STORE(o);
+	struct fixture f;
+
+	for (size_t i = 0; i < 4; i++)
+		zr_store_uint(shard + 9 + 8 * i, pairs[i], 8, false);
+	zr_store_uint(shard + 41, zr_crc32c(shard, 41), 4, false);
+	set_up(&f, &store, make_array(half, inner), false);
+	checksum_shards(&f);
+	for (uint64_t n = 0; n < 8; n++)
+		if (n % 4 < 2)
+			check_error(&f, n % 4, -EUCLEAN);
+		else
+			check_cell(&f, n % 4, "abcdefghi");
+	tear_down(&f);
+}
+
+/* --- room for copies ------------------------------------------------------------------
+ */
+
+#define HALF ((uint64_t)16 << 20) /* of all that may be held */
+
+struct holder {
+	pthread_t thread;
+	struct sleeper at;
+	struct zr_spot spot;
+	uint64_t bytes;
+};
+
+static void *holder_main(void *arg)
+{
+	struct holder *h = arg;
+
+	sleeper_begin(&h->at);
+	zr_spot_hold(&h->spot, h->bytes);
+	sleeper_end(&h->at);
+	return NULL;
+}
+
+static void holder_start(struct holder *h, uint64_t bytes)
+{
+	*h = (struct holder){.bytes = bytes};
+	CHECK_INT(pthread_create(&h->thread, NULL, holder_main, h), 0);
+}
+
+static void holder_end(struct holder *h)
+{
+	pthread_join(h->thread, NULL);
+	zr_spot_done(&h->spot);
+}
+
+static void readers_hold_so_much_together_or_one_of_them_more(void)
+{
+	struct zr_spot one = {0}, two = {0};
+	struct holder three, huge;
+
+	zr_spot_hold(&one, HALF);
+	zr_spot_hold(&two, HALF);
+	holder_start(&three, 1);
+	CHECK(!sleeper_ends(&three.at));
+	zr_spot_done(&one);
+	pthread_join(three.thread, NULL);
+	zr_spot_done(&two);
+
+	holder_start(&huge, 8 * HALF);
+	CHECK(!sleeper_ends(&huge.at)); /* one byte is held */
+	zr_spot_done(&three.spot);
+	holder_end(&huge);
+
+	zr_spot_hold(&one, 2 * HALF); /* nothing is held any more */
+	zr_spot_done(&one);
+}
+
+struct reader {
+	struct fixture *f;
+	struct sleeper at;
+};
+
+static void *read_cell(void *arg)
+{
+	struct reader *r = arg;
+
+	sleeper_begin(&r->at);
+	check_cell(r->f, 0, "abcdefghi");
+	sleeper_end(&r->at);
+	return NULL;
+}
+
+/* Who reads out of a shard that was encoded as a whole holds copies, and nobody else. */
+static void copies_out_of_shards_are_held(void)
+{
+	const uint64_t pairs[8] = {0, 9, 0, 9, 0, 9, 0, 9};
+	char shard[9 + 64 + 4] = "abcdefghi";
+
+	put_index(shard + 9, pairs, false);
+	zr_store_uint(shard + 73, zr_crc32c(shard, 73), 4, false);
+	for (int encoded = 0; encoded < 2; encoded++) {
+		struct fake_object o[] = {{"a/c/0/0", shard, encoded ? 77 : 73, 0}};
+		struct fake_store store = FAKE_STORE(o);
+		struct zr_spot all = {0};
+		struct fixture f;
+		struct reader r = {.f = &f};
+		pthread_t thread;
+
+		set_up(&f, &store, make_array(outer, inner), false);
+		if (encoded)
+			checksum_shards(&f);
+		zr_spot_hold(&all, 2 * HALF);
+		CHECK_INT(pthread_create(&thread, NULL, read_cell, &r), 0);
+		if (encoded)
+			CHECK(!sleeper_ends(&r.at));
+		else
+			pthread_join(thread, NULL);
+		zr_spot_done(&all);
+		if (encoded)
+			pthread_join(thread, NULL);
+		zr_spot_hold(&all, 2 * HALF); /* it holds nothing any more */
+		zr_spot_done(&all);
+		tear_down(&f);
+	}
+}
+
+int main(void)
+{
+	zr_log_set_level(ZR_LOG_ERROR);
+	RUN(damage_is_said_once_of_what_is_damaged);
+	RUN(a_pair_that_points_outside_is_damage_of_its_cell);
+	RUN(damage_of_a_shard_is_not_that_of_another);
+	RUN(readers_hold_so_much_together_or_one_of_them_more);
+	RUN(copies_out_of_shards_are_held);
+	return EXIT_SUCCESS;
+}

@@ -2,6 +2,7 @@
 #include "view.h"
 
 #include "array_case.h"
+#include "render_impl.h"
 
 #define TRANSPOSED(order, rest)                                                          \
 	"[{'name':'transpose','configuration':{'order':" order "}}," rest "]"
@@ -365,6 +366,47 @@ static void a_long_line_that_grows_meanwhile_is_noticed(void)
 	case_free(c);
 }
 
+struct lines {
+	int count;
+	char last[300];
+};
+
+static void count_line(void *arg, const char *text)
+{
+	struct lines *l = arg;
+
+	l->count++;
+	snprintf(l->last, sizeof(l->last), "%s", text);
+}
+
+/* No store can ask for one (layout.h), but whoever adds up lengths stops at the most
+ * there is: the digits of its index do not make a short line of that. */
+static void a_line_longer_than_can_be_counted_is_too_long(void)
+{
+	static const struct case_spec spec = {"[1,1]", "[1,1]", NULL, NULL, .budget = 0};
+	struct zr_render_opts o = {0};
+	struct array_case *c =
+		open_array(&spec, FIELDS("struct", "{'name':'b','data_type':'uint8'}"),
+	                   "'AA=='", NULL, NULL);
+	struct zr_line *line = zr_line_new_json(c->meta.array, &c->layout, 0, &o);
+	struct lines lines = {0};
+	struct zr_buf none = {0};
+	uint8_t out[4096];
+	size_t len;
+
+	CHECK(line);
+	line->fixed = UINT64_MAX - 1;
+	c->file[0].view = zr_view_new_text(&c->source, c->sizes, c->layout.nleaves,
+	                                   c->layout.levels, line, &none);
+	zr_log_to_function(count_line, &lines);
+	CHECK_INT(case_read(c->file[0].view, 10, sizeof(out), out, &len), -EIO);
+	zr_log_to_function(NULL, NULL);
+	CHECK_INT(lines.count, 1);
+	CHECK(strstr(lines.last, "'/a'") && strstr(lines.last, "record 0"));
+	CHECK(strstr(lines.last, "has 18446744073709551615 bytes"));
+	case_free(c);
+}
+
 /* --- far away -------------------------------------------------------------------------
  */
 
@@ -503,6 +545,7 @@ int main(void)
 	RUN(a_line_of_megabytes_is_made_once);
 	RUN(long_records_are_made_once);
 	RUN(a_long_line_that_grows_meanwhile_is_noticed);
+	RUN(a_line_longer_than_can_be_counted_is_too_long);
 	RUN(a_far_place_is_found_by_measuring);
 	RUN(a_read_can_be_given_up);
 	RUN(a_store_that_fails_is_asked_again);

@@ -167,6 +167,7 @@ void zr_dirlist_sort(struct zr_dirlist *l)
 			continue;
 		}
 		last->is_dir |= l->entries[i].is_dir;
+		last->is_link |= l->entries[i].is_link;
 		free(l->entries[i].name);
 	}
 	l->count = (size_t)(last - l->entries) + 1;

@@ -43,10 +43,11 @@ struct zr_stat {
 };
 
 struct zr_dirent {
-	char *name;  /* owned by the list, NUL-terminated */
-	bool is_dir; /* or a link to one, be it out of the store, but not one to a
-	              * directory on the way to itself; else an object (or something
-	              * else: whoever opens it finds out) */
+	char *name;   /* owned by the list, NUL-terminated */
+	bool is_dir;  /* or a link to one, be it out of the store, but not one to a
+	               * directory on the way to itself; else an object (or something
+	               * else: whoever opens it finds out) */
+	bool is_link; /* it is_dir by way of a symbolic link */
 };
 
 /* Grows by zr_dirlist_add() alone: how much room there is follows from the count. */

@@ -147,19 +147,32 @@ static int dir_is_above(const struct dir_store *d, const char *key,
 	}
 }
 
-/* 1 if it is a directory, 0 if not. A link counts as what it leads to, out of the store
- * too: whoever goes there is told. But one that leads back to where it was met would make
- * a tree without end. What leads nowhere is none; what cannot be told is an error, or a
- * node would be missing for as long as the listing is kept. */
-static int dir_is_dir(const struct dir_store *d, const char *key, int dir,
-                      const struct dirent *e)
+/* Not every file system tells the type of an entry when it lists. */
+static unsigned char dir_entry_type(int dir, const struct dirent *e)
 {
+	struct stat st;
+
+	if (e->d_type != DT_UNKNOWN ||
+	    fstatat(dir, e->d_name, &st, AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW) < 0)
+		return e->d_type;
+	return (unsigned char)IFTODT(st.st_mode);
+}
+
+/* 1 if it is a directory, 0 if not. A link (*ret_link) counts as what it leads to, out of
+ * the store too: whoever goes there is told. But one that leads back to where it was met
+ * would make a tree without end. What leads nowhere is none; what cannot be told is an
+ * error, or a node would be missing for as long as the listing is kept. */
+static int dir_is_dir(const struct dir_store *d, const char *key, int dir,
+                      const struct dirent *e, bool *ret_link)
+{
+	unsigned char type = dir_entry_type(dir, e);
 	struct stat st;
 	int r;
 
-	if (e->d_type == DT_DIR)
+	*ret_link = type != DT_DIR;
+	if (type == DT_DIR)
 		return 1;
-	if (e->d_type != DT_LNK && e->d_type != DT_UNKNOWN)
+	if (type != DT_LNK && type != DT_UNKNOWN)
 		return 0;
 	if (fstatat(dir, e->d_name, &st, AT_NO_AUTOMOUNT) < 0)
 		return errno == ENOMEM || errno == EIO || errno == ESTALE ? -errno : 0;
@@ -174,6 +187,7 @@ static int dir_read_entries(const struct dir_store *d, const char *key, DIR *str
 {
 	for (;;) {
 		struct dirent *e;
+		bool is_link;
 		int r;
 
 		errno = 0;
@@ -182,11 +196,13 @@ static int dir_read_entries(const struct dir_store *d, const char *key, DIR *str
 			return -errno;
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		r = dir_is_dir(d, key, dirfd(stream), e);
+		r = dir_is_dir(d, key, dirfd(stream), e, &is_link);
 		if (r >= 0)
 			r = zr_dirlist_add(l, e->d_name, strlen(e->d_name), r);
 		if (r < 0)
 			return r;
+		l->entries[l->count - 1].is_link =
+			is_link && l->entries[l->count - 1].is_dir;
 	}
 }
 

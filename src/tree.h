@@ -6,8 +6,9 @@
  *
  * Filled in lazily. Listing a group costs one directory read and an existence check a
  * child; a document is parsed at the first lookup or listing *inside* its node. A listing
- * is a snapshot: the store is taken as unchanging while mounted. Nodes are never freed;
- * what was parsed (files.h) is kept in an LRU.
+ * is a snapshot: the store is taken as unchanging while mounted. Nodes are never freed,
+ * so those that symbolic links lead to have a bound (ZR_MAX_LINKED): there may be more
+ * paths than directories. What was parsed (files.h) is kept in an LRU.
  *
  * An inode number is computed from node, tree and entry, so it is the same for the
  * mount's life, and needs no table: FORGET does nothing.

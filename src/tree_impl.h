@@ -16,6 +16,7 @@ struct zr_node {
 	struct zr_node *parent;
 	char *path;      /* owned: key of its directory in the store */
 	char *file_name; /* owned */
+	bool linked;     /* a symbolic link is on the way to it */
 
 	pthread_mutex_t
 		lock; /* one listing or parse at a time; guards `children`, `mtime` */
@@ -42,6 +43,7 @@ struct zr_tree {
 	pthread_mutex_t lock;   /* guards what follows */
 	struct zr_node **nodes; /* by id */
 	size_t nnodes, nodes_cap;
+	size_t linked;       /* bytes of nodes that were found in linked ones */
 	struct zr_node *lru; /* most recent first */
 	size_t bytes;
 };

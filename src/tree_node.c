@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <utlist.h>
 
+#include "bounds.h"
 #include "consolidated.h"
 #include "log.h"
 #include "probe.h"
@@ -92,12 +93,12 @@ static int compare_nodes(const void *a, const void *b)
 	              (*(struct zr_node *const *)b)->file_name);
 }
 
-/* Adds the child `name` to `children` if it is one. Of what consolidated metadata tell
- * that it is a node the directory is not looked at. */
-static int list_child(struct zr_tree *t, struct zr_node *n, const char *name,
+/* Adds the child `e` to `children` if it is one. Of what consolidated metadata tell that
+ * it is a node the directory is not looked at. */
+static int list_child(struct zr_tree *t, struct zr_node *n, const struct zr_dirent *e,
                       unsigned int *left, struct zr_node **children, size_t *count)
 {
-	ZR_CLEANUP(zr_freep) char *path = path_below(n->path, name);
+	ZR_CLEANUP(zr_freep) char *path = path_below(n->path, e->name);
 	struct timespec mtime = n->mtime;
 	char file_name[ZR_NAME_MAX + 1];
 	struct zr_node *child;
@@ -110,10 +111,11 @@ static int list_child(struct zr_tree *t, struct zr_node *n, const char *name,
 	r = known ? 1 : zr_probe_among(t->env->store, path, left, &mtime);
 	if (r <= 0)
 		return r;
-	zr_name_escape(name, strlen(name), ZR_NAME_PLAIN, file_name);
+	zr_name_escape(e->name, strlen(e->name), ZR_NAME_PLAIN, file_name);
 	child = zr_node_new(n, ZR_TAKE(path), file_name, known ? NULL : &mtime);
 	if (!child)
 		return -ENOMEM;
+	child->linked = n->linked || e->is_link;
 	children[(*count)++] = child;
 	return 0;
 }
@@ -190,6 +192,23 @@ static size_t sort_children(struct zr_node **children, size_t count)
 	return kept;
 }
 
+/* What a directory holds is bounded by what is stored; what links make of a few of them
+ * is not. -ELOOP: that would be too much. */
+static int linked_add(struct zr_tree *t, struct zr_node *const *nodes, size_t count)
+{
+	size_t bytes = 0;
+	bool fits;
+
+	for (size_t i = 0; i < count; i++)
+		bytes += sizeof(*nodes[i]) + 2 * sizeof(nodes[i]) +
+		         strlen(nodes[i]->path) + strlen(nodes[i]->file_name);
+	pthread_mutex_lock(&t->lock);
+	fits = bytes <= ZR_MAX_LINKED - t->linked;
+	t->linked += fits ? bytes : 0;
+	pthread_mutex_unlock(&t->lock);
+	return fits ? 0 : -ELOOP;
+}
+
 /* All children, or none: what is made of a listing that fails half-way would be made
  * again, and kept, each time. */
 static int list_children(struct zr_tree *t, struct zr_node *n,
@@ -202,12 +221,13 @@ static int list_children(struct zr_tree *t, struct zr_node *n,
 
 	for (size_t i = 0; r == 0 && i < list->count; i++)
 		if (list->entries[i].is_dir)
-			r = list_child(t, n, list->entries[i].name, &left, children,
-			               &count);
+			r = list_child(t, n, &list->entries[i], &left, children, &count);
 	if (r == 0) {
 		count = sort_children(children, count);
-		r = zr_tree_add(t, children, count);
+		r = n->linked ? linked_add(t, children, count) : 0;
 	}
+	if (r == 0)
+		r = zr_tree_add(t, children, count);
 	if (r < 0) {
 		while (count > 0)
 			zr_node_free(children[--count]);
@@ -238,6 +258,10 @@ static int node_list(struct zr_tree *t, struct zr_node *n)
 	if (!children)
 		return -ENOMEM;
 	r = list_children(t, n, &list, children, &count);
+	if (r == -ELOOP)
+		zr_error("group '/%s' cannot be listed: the nodes that symbolic links "
+		         "lead to would take more than %zu MiB",
+		         n->path, ZR_MAX_LINKED >> 20);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < count; i++)

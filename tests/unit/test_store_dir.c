@@ -224,10 +224,12 @@ static void stat_tells_what_the_file_system_does(void)
 static void a_listing_is_sorted_and_knows_directories(void)
 {
 	static const struct zr_dirent want[] = {
-		{"c", true},         {"dangling", false},  {"device", false},
-		{"empty", false},    {"fifo", false},      {"leaves", true},
-		{"none", true},      {"socket", false},    {"to_c", true},
-		{"to_chunk", false}, {"zarr.json", false},
+		{"c", true, false},          {"dangling", false, false},
+		{"device", false, false},    {"empty", false, false},
+		{"fifo", false, false},      {"leaves", true, true},
+		{"none", true, false},       {"socket", false, false},
+		{"to_c", true, true},        {"to_chunk", false, false},
+		{"zarr.json", false, false},
 	};
 	struct zr_store *s = open_store(false);
 	ZR_CLEANUP(zr_dirlist_done) struct zr_dirlist l = {0};
@@ -237,6 +239,7 @@ static void a_listing_is_sorted_and_knows_directories(void)
 	for (size_t i = 0; i < l.count; i++) {
 		CHECK_STR(l.entries[i].name, want[i].name);
 		CHECK_INT(l.entries[i].is_dir, want[i].is_dir);
+		CHECK_INT(l.entries[i].is_link, want[i].is_link);
 	}
 	zr_store_unref(s);
 }

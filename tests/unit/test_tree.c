@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tree_impl.h"
 
+#include "bounds.h"
 #include "cache.h"
 #include "fake_store.h"
 #include "log.h"
@@ -37,14 +38,11 @@ struct forest {
 	struct zr_place root;
 };
 
-static void plant(struct forest *f, struct fake_object *objects, size_t count,
-                  enum zr_tree_form root)
+/* On the store that is there. */
+static void plant_in(struct forest *f, enum zr_tree_form root)
 {
 	struct zr_err err = {0};
 
-	*f = (struct forest){.store = {.base = {.ops = &fake_ops, .refs = 1},
-	                               .objects = objects,
-	                               .count = count}};
 	f->env = (struct zr_env){.store = &f->store.base,
 	                         .cache = zr_cache_new(1 << 20),
 	                         .gate = zr_gate_new(1),
@@ -57,6 +55,15 @@ static void plant(struct forest *f, struct fake_object *objects, size_t count,
 	CHECK(f->env.cache && f->env.gate && f->env.queue);
 	CHECK_INT(zr_tree_new(&f->env, &f->tree, &err), 0);
 	CHECK_INT(zr_tree_place(f->tree, ZR_ROOT_INO, &f->root), 0);
+}
+
+static void plant(struct forest *f, struct fake_object *objects, size_t count,
+                  enum zr_tree_form root)
+{
+	*f = (struct forest){.store = {.base = {.ops = &fake_ops, .refs = 1},
+	                               .objects = objects,
+	                               .count = count}};
+	plant_in(f, root);
 }
 
 static void fell(struct forest *f)
@@ -431,6 +438,107 @@ static void no_log(void *arg, const char *text)
 	(void)text;
 }
 
+/* --- links ----------------------------------------------------------------------------
+ */
+
+#define WIDTH 1000
+
+/* In `plain` are ten times as many groups, with long names, as in `links` and all that is
+ * below it, where they are links. */
+static int list_links(struct zr_store *s, const char *key, struct zr_dirlist *ret,
+                      struct zr_err *reterr)
+{
+	bool links = strncmp(key, "links", 5) == 0;
+	int count = links ? WIDTH : *key ? 10 * WIDTH : 0;
+
+	(void)s;
+	(void)reterr;
+	*ret = (struct zr_dirlist){0};
+	if (!*key) {
+		CHECK_INT(zr_dirlist_add(ret, "links", 5, true), 0);
+		CHECK_INT(zr_dirlist_add(ret, "plain", 5, true), 0);
+	}
+	for (int i = 0; i < count; i++) {
+		char name[251];
+
+		snprintf(name, sizeof(name), "%0250d", i);
+		CHECK_INT(zr_dirlist_add(ret, name, 250, true), 0);
+		ret->entries[i].is_link = links;
+	}
+	return 0;
+}
+
+static int stat_all(struct zr_store *s, const char *key, struct zr_stat *ret,
+                    struct zr_err *reterr)
+{
+	const char *name = strrchr(key, '/');
+
+	(void)s;
+	(void)reterr;
+	if (strcmp(name ? name + 1 : key, "zarr.json") != 0)
+		return -ENOENT;
+	*ret = (struct zr_stat){.size = sizeof(GROUP) - 1};
+	return 0;
+}
+
+static int get_group(struct zr_store *s, const char *key, uint64_t max,
+                     struct zr_buf *ret, struct zr_err *reterr)
+{
+	struct zr_stat st;
+
+	(void)max;
+	if (stat_all(s, key, &st, reterr) < 0)
+		return -ENOENT;
+	zr_buf_adds(ret, GROUP);
+	return zr_buf_check(ret);
+}
+
+static int list_count(struct forest *f, const struct zr_place *dir)
+{
+	struct zr_entry e;
+	int r = zr_tree_nth(f->tree, dir, 0, true, &e);
+
+	if (r == 0)
+		zr_entry_done(&e);
+	return r;
+}
+
+static void nodes_that_links_lead_to_have_a_bound(void)
+{
+	static const struct zr_store_ops ops = {.get = get_group,
+	                                        .get_range = fake_get_range,
+	                                        .stat = stat_all,
+	                                        .list = list_links,
+	                                        .free = fake_free};
+	struct forest f = {.store = {.base = {.ops = &ops, .refs = 1}}};
+	struct zr_place p, deep;
+	size_t bytes = 0; /* of paths and names alone */
+	char name[251];
+	int r = 0;
+
+	plant_in(&f, ZR_TREE_TEXT);
+	p = child(&f, &f.root, "links");
+	snprintf(name, sizeof(name), "%0250d", 0);
+	for (size_t i = 0; i < 14; i++) {
+		p = child(&f, &p, name);
+		bytes += WIDTH * (5 + 251 * (i + 1) + 250);
+	}
+	for (int i = 0; i < WIDTH && r == 0; i++) {
+		snprintf(name, sizeof(name), "%0250d", i);
+		deep = child(&f, &p, name);
+		r = list_count(&f, &deep);
+		bytes += r == 0 ? WIDTH * (5 + 251 * (size_t)16 + 250) : 0;
+	}
+	CHECK_INT(r, -ELOOP);
+	CHECK(bytes > ZR_MAX_LINKED / 4 * 3 && bytes < ZR_MAX_LINKED);
+	CHECK_INT(list_count(&f, &deep), -ELOOP);
+	/* What was found stays, and what no link leads to is found. */
+	CHECK_INT(list_count(&f, &p), 0);
+	p = child(&f, &f.root, "plain");
+	CHECK_INT(list_count(&f, &p), 0);
+	fell(&f);
+}
+
 int main(void)
 {
 	zr_log_to_function(no_log, NULL);
@@ -443,5 +551,6 @@ int main(void)
 	RUN(a_listing_is_a_snapshot);
 	RUN(what_is_in_use_stays_and_the_rest_comes_and_goes);
 	RUN(a_node_is_as_old_as_its_document);
+	RUN(nodes_that_links_lead_to_have_a_bound);
 	return EXIT_SUCCESS;
 }

@@ -14,11 +14,20 @@
 #include <unistd.h>
 #include <zip.h>
 
+#include "archive_header.h"
 #include "store.h"
 
 #define ARCHIVE_HANDLES 8           /* zip_t of one archive, at most */
 #define ARCHIVE_MEMBERS (512 << 10) /* of all of them together, but for the first */
 #define ARCHIVE_AHEAD 65536         /* bytes */
+
+struct archive_input;
+
+/* A zip_t, and where it reads. */
+struct handle {
+	zip_t *za;
+	struct archive_input *in; /* borrowed from za */
+};
 
 struct zr_archive {
 	int fd;
@@ -27,7 +36,8 @@ struct zr_archive {
 
 	pthread_mutex_t lock;
 	pthread_cond_t returned;
-	zip_t *idle[ARCHIVE_HANDLES]; /* owned; guarded by lock, as are the next three */
+	struct handle
+		idle[ARCHIVE_HANDLES]; /* owned; guarded by lock, as are the next three */
 	size_t nidle;
 	size_t nhandles;    /* idle, in use, or being opened */
 	size_t max_handles; /* at least 1 */
@@ -157,7 +167,7 @@ static int archive_code(const zip_error_t *e)
 }
 
 /* *e is initialised in any case, and to be finished. */
-static zip_t *archive_open_fd(int fd, uint64_t size, zip_error_t *e)
+static struct handle archive_open_fd(int fd, uint64_t size, zip_error_t *e)
 {
 	struct archive_input *in = calloc(1, sizeof(*in));
 	zip_source_t *source;
@@ -166,7 +176,7 @@ static zip_t *archive_open_fd(int fd, uint64_t size, zip_error_t *e)
 	zip_error_init(e);
 	if (!in) {
 		zip_error_set(e, ZIP_ER_MEMORY, 0);
-		return NULL;
+		return (struct handle){0};
 	}
 	in->fd = fd;
 	in->size = size;
@@ -175,7 +185,7 @@ static zip_t *archive_open_fd(int fd, uint64_t size, zip_error_t *e)
 	source = zip_source_function_create(archive_input_call, in, e);
 	if (!source) {
 		archive_input_free(in);
-		return NULL;
+		return (struct handle){0};
 	}
 	za = zip_open_from_source(source, ZIP_RDONLY, e);
 	if (za) {
@@ -184,53 +194,53 @@ static zip_t *archive_open_fd(int fd, uint64_t size, zip_error_t *e)
 	} else {
 		zip_source_free(source);
 	}
-	return za;
+	return (struct handle){za, za ? in : NULL};
 }
 
 /* ---- handles ---- */
 
-static zip_t *archive_open_another(const struct zr_archive *a)
+static struct handle archive_open_another(const struct zr_archive *a)
 {
 	zip_error_t e;
-	zip_t *za = archive_open_fd(a->fd, (uint64_t)a->st.st_size, &e);
+	struct handle h = archive_open_fd(a->fd, (uint64_t)a->st.st_size, &e);
 
 	zip_error_fini(&e);
-	if (za && zip_get_num_entries(za, 0) != (zip_int64_t)a->nmembers) {
-		zip_discard(za);
-		return NULL;
+	if (h.za && zip_get_num_entries(h.za, 0) != (zip_int64_t)a->nmembers) {
+		zip_discard(h.za);
+		return (struct handle){0};
 	}
-	return za;
+	return h;
 }
 
 /* A handle that nobody else uses. Waits for one if it must; where no more can be opened,
  * those that there are do: the first one is always there. */
-static zip_t *archive_take(struct zr_archive *a)
+static struct handle archive_take(struct zr_archive *a)
 {
-	zip_t *za = NULL;
+	struct handle h = {0};
 
 	pthread_mutex_lock(&a->lock);
-	while (!za) {
+	while (!h.za) {
 		if (a->nidle > 0) {
-			za = a->idle[--a->nidle];
+			h = a->idle[--a->nidle];
 		} else if (a->nhandles < a->max_handles) {
 			a->nhandles++;
 			pthread_mutex_unlock(&a->lock);
-			za = archive_open_another(a);
+			h = archive_open_another(a);
 			pthread_mutex_lock(&a->lock);
-			if (!za)
+			if (!h.za)
 				a->max_handles = --a->nhandles;
 		} else {
 			pthread_cond_wait(&a->returned, &a->lock);
 		}
 	}
 	pthread_mutex_unlock(&a->lock);
-	return za;
+	return h;
 }
 
-static void archive_give(struct zr_archive *a, zip_t *za)
+static void archive_give(struct zr_archive *a, struct handle h)
 {
 	pthread_mutex_lock(&a->lock);
-	a->idle[a->nidle++] = za;
+	a->idle[a->nidle++] = h;
 	pthread_cond_signal(&a->returned);
 	pthread_mutex_unlock(&a->lock);
 }
@@ -319,19 +329,42 @@ static int archive_read_inflated(zip_t *za, const struct zr_member *m, const cha
 	}
 }
 
+/* Whether the member's header stands in front of its bytes: the first one is read, and
+ * shows where they begin. */
+static int archive_check_header(const struct zr_archive *a, const struct handle *h,
+                                const struct zr_member *m, const char *key,
+                                struct zr_err *reterr)
+{
+	const char *name = zip_get_name(h->za, m->index, ZIP_FL_ENC_RAW);
+	uint8_t first;
+	int r;
+
+	if (m->stored == 0)
+		return 0;
+	r = archive_read_stored(h->za, m, key, 0, 1, &first, reterr);
+	if (r == 0)
+		r = zr_archive_header_check(a->fd, h->in->pos - 1, name ? name : "");
+	if (r == -EUCLEAN && !reterr->code)
+		return archive_damaged(reterr, key,
+		                       "its header is not where it should be");
+	return r < 0 && !reterr->code ? zr_store_failed(reterr, key, r) : r;
+}
+
 /* A range of a member, inflated or as it is in the archive. */
 int zr_archive_read(struct zr_archive *a, const struct zr_member *m, const char *key,
                     bool inflate, uint64_t offset, size_t len, void *out,
                     struct zr_err *reterr)
 {
+	bool whole = len == (inflate ? m->size : m->stored); /* its CRC-32 is compared */
 	struct zr_err err = {0};
-	zip_t *za = archive_take(a);
+	struct handle h = archive_take(a);
 	struct stat st;
-	int r;
+	int r = whole ? 0 : archive_check_header(a, &h, m, key, &err);
 
-	r = (inflate ? archive_read_inflated : archive_read_stored)(za, m, key, offset,
-	                                                            len, out, &err);
-	archive_give(a, za);
+	if (r == 0)
+		r = (inflate ? archive_read_inflated
+		             : archive_read_stored)(h.za, m, key, offset, len, out, &err);
+	archive_give(a, h);
 
 	/* Written into while it is open, it holds other things in other places. */
 	if (fstat(a->fd, &st) < 0)
@@ -373,7 +406,8 @@ int zr_archive_member(struct zr_archive *a, uint64_t index, struct zr_member *re
 	const zip_uint64_t need = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE |
 	                          ZIP_STAT_CRC | ZIP_STAT_COMP_METHOD |
 	                          ZIP_STAT_ENCRYPTION_METHOD;
-	zip_t *za = archive_take(a);
+	struct handle h = archive_take(a);
+	zip_t *za = h.za;
 	zip_stat_t st;
 	int r = 0;
 
@@ -384,7 +418,7 @@ int zr_archive_member(struct zr_archive *a, uint64_t index, struct zr_member *re
 		r = zr_err_set(reterr, -EUCLEAN, "the central directory is incomplete");
 	else
 		st.name = archive_name(za, index, st.name);
-	archive_give(a, za);
+	archive_give(a, h);
 	if (r < 0)
 		return r;
 	*ret = (struct zr_member){
@@ -405,7 +439,7 @@ void zr_archive_free(struct zr_archive *a)
 	if (!a)
 		return;
 	for (size_t i = 0; i < a->nidle; i++)
-		zip_discard(a->idle[i]);
+		zip_discard(a->idle[i].za);
 	if (a->fd >= 0)
 		close(a->fd);
 	pthread_cond_destroy(&a->returned);
@@ -423,17 +457,17 @@ static int archive_read_directory(struct zr_archive *a, const char *path,
                                   struct zr_err *reterr)
 {
 	zip_error_t e;
-	zip_t *za = archive_open_fd(a->fd, (uint64_t)a->st.st_size, &e);
+	struct handle h = archive_open_fd(a->fd, (uint64_t)a->st.st_size, &e);
 	int r = 0;
 
-	if (!za)
+	if (!h.za)
 		r = zr_err_set(reterr, archive_code(&e), "%s: zip archive: %s", path,
 		               zip_error_strerror(&e));
 	zip_error_fini(&e);
 	if (r < 0)
 		return r;
-	a->nmembers = (uint64_t)zip_get_num_entries(za, 0);
-	a->idle[a->nidle++] = za;
+	a->nmembers = (uint64_t)zip_get_num_entries(h.za, 0);
+	a->idle[a->nidle++] = h;
 	a->nhandles = 1;
 	a->max_handles = ARCHIVE_MEMBERS / ZR_MAX(a->nmembers, 1);
 	a->max_handles = ZR_MIN(ZR_MAX(a->max_handles, 1), ARCHIVE_HANDLES);

@@ -36,7 +36,8 @@ struct check {
 
 struct cell {
 	struct zr_files *files; /* one reference */
-	uint64_t number;
+	uint64_t number, object;
+	bool first; /* of its object */
 };
 
 /* --- what comes next -------------------------------------------------------------------
@@ -93,6 +94,8 @@ static bool check_next_cell(struct check *c, struct cell *ret)
 		                          : zr_present_nth(c->present, c->object);
 
 		while (c->cell < g->cells_per_object) {
+			ret->object = object;
+			ret->first = c->cell == 0;
 			ret->number = zr_grid_nth_cell(g, object, c->cell++);
 			if (ret->number == UINT64_MAX)
 				continue;
@@ -139,10 +142,13 @@ static void check_tell(struct check *c)
 
 static void check_cell(struct check *c, const struct cell *cell)
 {
+	struct zr_source *src = zr_files_source(cell->files);
 	struct zr_chunk *chunk = NULL;
-	int r = zr_source_scan(zr_files_source(cell->files), cell->number, &chunk);
+	bool whole = !cell->first || zr_source_verify(src, cell->object);
+	int r = zr_source_scan(src, cell->number, &chunk);
 
 	pthread_mutex_lock(&c->lock);
+	c->damaged += !whole;
 	if (r == 0) {
 		c->chunks++;
 		c->bytes += chunk->data.len + chunk->text.len;

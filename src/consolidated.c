@@ -231,6 +231,11 @@ static int consolidated_get_range(struct zr_store *s, const char *key, uint64_t 
 	return 0;
 }
 
+static int consolidated_verify(struct zr_store *s, const char *key, struct zr_err *reterr)
+{
+	return zr_store_verify(((struct consolidated *)s)->base, key, reterr);
+}
+
 static int consolidated_stat(struct zr_store *s, const char *key, struct zr_stat *ret,
                              struct zr_err *reterr)
 {
@@ -322,6 +327,7 @@ static void consolidated_free(struct zr_store *s)
 static const struct zr_store_ops consolidated_ops = {
 	.get = consolidated_get,
 	.get_range = consolidated_get_range,
+	.verify = consolidated_verify,
 	.stat = consolidated_stat,
 	.list = consolidated_list,
 	.free = consolidated_free,

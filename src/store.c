@@ -101,6 +101,13 @@ int zr_store_get_range(struct zr_store *s, const char *key, uint64_t offset, siz
 	return r < 0 ? r : s->ops->get_range(s, key, offset, len, out, reterr);
 }
 
+int zr_store_verify(struct zr_store *s, const char *key, struct zr_err *reterr)
+{
+	int r = store_check_key(key, reterr);
+
+	return r < 0 || !s->ops->verify ? r : s->ops->verify(s, key, reterr);
+}
+
 int zr_store_stat(struct zr_store *s, const char *key, struct zr_stat *ret,
                   struct zr_err *reterr)
 {

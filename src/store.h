@@ -65,6 +65,8 @@ struct zr_store_ops {
 	           struct zr_err *reterr);
 	int (*get_range)(struct zr_store *s, const char *key, uint64_t offset, size_t len,
 	                 void *out, struct zr_err *reterr);
+	int (*verify)(struct zr_store *s, const char *key,
+	              struct zr_err *reterr); /* NULL: nothing to go by */
 	int (*stat)(struct zr_store *s, const char *key, struct zr_stat *ret,
 	            struct zr_err *reterr);
 	int (*list)(struct zr_store *s, const char *key, struct zr_dirlist *ret,
@@ -130,6 +132,12 @@ void zr_turn_done(struct zr_turn *turn);
 /* Exactly `len` bytes from `offset`; -EUCLEAN when the object ends before. */
 ZR_MUST_CHECK int zr_store_get_range(struct zr_store *s, const char *key, uint64_t offset,
                                      size_t len, void *out, struct zr_err *reterr);
+
+/* Whether an object holds what was stored, as far as the store itself can tell: reads all
+ * of an archive's member, and compares its CRC-32. Parts of it are not summed up when
+ * they are read. */
+ZR_MUST_CHECK int zr_store_verify(struct zr_store *s, const char *key,
+                                  struct zr_err *reterr);
 
 /* An object (a regular file). */
 ZR_MUST_CHECK int zr_store_stat(struct zr_store *s, const char *key, struct zr_stat *ret,

@@ -4,9 +4,9 @@
  * looked up and directories are ranges. Whole members are inflated and summed up by
  * libdeflate, outside of any lock.
  *
- * A range of a stored member costs its own length, and is not summed up. A range of a
- * deflated one costs the inflating of all that lies before it, each time: shards in a
- * deflated archive are slow.
+ * A range of a stored member costs its own length, and is not summed up, see
+ * zr_store_verify(). A range of a deflated one costs the inflating of all that lies
+ * before it, each time: shards in a deflated archive are slow.
  */
 #include "store.h"
 
@@ -17,7 +17,8 @@
 #include "archive.h"
 
 #define ZIP_MAX_MEMBERS (16 << 20)
-#define ZIP_MAX_NAME 4096      /* bytes */
+#define ZIP_MAX_NAME 4096 /* bytes */
+#define ZIP_PIECE ((size_t)1 << 20)
 #define ZIP_INFLATE_RATIO 1032 /* the best that deflate can do */
 
 struct zip_store {
@@ -194,6 +195,49 @@ static int zip_get_range(struct zr_store *s, const char *key, uint64_t offset, s
 	r = zr_archive_read(z->archive, m, key, deflated, offset, len, out, reterr);
 	if (r == 0 && !deflated && len == m->size)
 		r = zip_check_crc(m, key, out, reterr);
+	return r;
+}
+
+/* CRC-32 of a stored member, piece by piece. */
+static int zip_sum_up(const struct zip_store *z, const struct zr_member *m,
+                      const char *key, uint32_t *ret, struct zr_err *reterr)
+{
+	ZR_CLEANUP(zr_freep) uint8_t *piece = malloc(ZIP_PIECE);
+	uint32_t crc = 0;
+
+	if (!piece)
+		return zr_store_failed(reterr, key, -ENOMEM);
+	for (uint64_t at = 0; at < m->size;) {
+		size_t n = (size_t)ZR_MIN(m->size - at, ZIP_PIECE);
+		int r = zr_archive_read(z->archive, m, key, false, at, n, piece, reterr);
+
+		if (r < 0)
+			return r;
+		crc = libdeflate_crc32(crc, piece, n);
+		at += n;
+	}
+	*ret = crc;
+	return 0;
+}
+
+static int zip_verify(struct zr_store *s, const char *key, struct zr_err *reterr)
+{
+	const struct zip_store *z = (const struct zip_store *)s;
+	const struct zr_member *m;
+	uint32_t crc = 0;
+	uint8_t last;
+	int r;
+
+	r = zip_find_readable(z, key, &m, reterr);
+	if (r < 0)
+		return r;
+	/* The archive compares it where an inflated member ends. */
+	if (m->method == ZR_MEMBER_DEFLATED && m->size > 0)
+		return zr_archive_read(z->archive, m, key, true, m->size - 1, 1, &last,
+		                       reterr);
+	r = zip_sum_up(z, m, key, &crc, reterr);
+	if (r == 0 && crc != m->crc)
+		r = zip_damaged(reterr, key, "its CRC-32 is wrong");
 	return r;
 }
 
@@ -399,6 +443,7 @@ int zr_store_zip_open_node(const char *path, const char *node, struct zr_store *
 {
 	static const struct zr_store_ops ops = {.get = zip_get,
 	                                        .get_range = zip_get_range,
+	                                        .verify = zip_verify,
 	                                        .stat = zip_stat,
 	                                        .list = zip_list,
 	                                        .free = zip_free};

@@ -107,6 +107,32 @@ EOF
   unmount
 }
 
+@test "check sums up the shards of an archive, of which readers read parts" {
+  local zips=$BATS_TEST_TMPDIR/zips
+  mkdir "$zips"
+  "$PYTHON" - "$FIXTURES/struct.sharded/store" "$zips" <<'EOF'
+import os, shutil, sys, zipfile
+store, out = sys.argv[1:]
+with zipfile.ZipFile(f"{out}/good.zip", "w", zipfile.ZIP_STORED) as z:
+    for folder, _, files in os.walk(store):
+        for f in files:
+            z.write(f"{folder}/{f}", os.path.relpath(f"{folder}/{f}", store))
+    where = z.getinfo("missing_inner/c/0").header_offset + 30 + len("missing_inner/c/0")
+shutil.copy(f"{out}/good.zip", f"{out}/bad.zip")
+with open(f"{out}/bad.zip", "r+b") as f:        # the first byte of the first record, which no codec looks after
+    f.seek(where)
+    byte = f.read(1)[0]
+    f.seek(where)
+    f.write(bytes([byte ^ 1]))
+EOF
+  run -0 limit 60 "$ZARRFS" check "$zips/good.zip"
+  [[ $output == *", nothing damaged" ]]
+  run -1 limit 60 "$ZARRFS" check "$zips/bad.zip"
+  [ "${#lines[@]}" = 2 ]
+  [[ ${lines[0]} == *"array '/missing_inner': chunk 'c/0' is damaged: 'missing_inner/c/0' is damaged: its CRC-32 is wrong" ]]
+  [[ ${lines[1]} == *", 1 chunk damaged" ]]
+}
+
 @test "a store that does not answer is asked again" {
   slow_store "$BAD/store" --fail="$FAIL" --match='/good/c/*'
   mount_store "$SLOW"

@@ -65,7 +65,7 @@ static void fake_free(struct zr_store *s)
 }
 
 static const struct zr_store_ops fake_ops = {
-	fake_get, fake_get_range, fake_stat, fake_list, fake_free,
+	fake_get, fake_get_range, NULL, fake_stat, fake_list, fake_free,
 };
 
 static struct fake_store fake(void)

@@ -425,6 +425,58 @@ static void a_wrong_checksum_is_noticed(void)
 	zr_store_unref(s);
 }
 
+/* Of a part nothing but the header in front of it shows whose it is. */
+static void parts_are_those_of_the_member(void)
+{
+	struct zr_store *s =
+		OPEN(STORED("zarr.json", "z"), STORED("a/0", "0123456789", .other = 1),
+	             STORED("a/1", "abcdefghij"),
+	             STORED("b/0", "0123456789", .local_name = "b/1"),
+	             HELLO("d/0", HELLO_N, .size = 100, .local_name = "d/1"),
+	             STORED("e/0", "0123456789", .local_extra = 40),
+	             STORED("e/1", "0123456789", .local_extra = 60000));
+	struct zr_err err = {0};
+	char out[2];
+
+	CHECK_INT(zr_store_get_range(s, "a/0", 2, 2, out, &err), -EUCLEAN);
+	CHECK_STR(err.text, "'a/0' is damaged: its header is not where it should be");
+	check_get_fails(s, "a/0", -EUCLEAN, "'a/0' is damaged: its CRC-32 is wrong");
+	CHECK_INT(zr_store_get_range(s, "a/1", 2, 2, out, NULL), 0);
+	CHECK(memcmp(out, "cd", 2) == 0);
+	CHECK_INT(zr_store_get_range(s, "b/0", 2, 2, out, NULL), -EUCLEAN);
+	CHECK_INT(zr_store_get_range(s, "d/0", 2, 2, out, NULL), -EUCLEAN);
+	for (int i = 0; i < 2; i++) {
+		CHECK_INT(zr_store_get_range(s, i ? "e/1" : "e/0", 8, 2, out, NULL), 0);
+		CHECK(memcmp(out, "89", 2) == 0);
+	}
+	zr_store_unref(s);
+}
+
+static void members_can_be_verified(void)
+{
+	ZR_CLEANUP(zr_buf_done) struct zr_buf large = {0};
+	struct zr_err err = {0};
+	struct zr_store *s;
+
+	for (size_t i = 0; i < 300000; i++)
+		zr_buf_adds(&large, "0123456789");
+	zr_buf_addc(&large, '\0');
+	s = OPEN(STORED("zarr.json", "z"), HELLO("good", HELLO_N, .size = 100),
+	         STORED("stored", "0123456789", .crc_flip = 1),
+	         HELLO("deflated", HELLO_N, .size = 100, .crc_flip = 0x80000000),
+	         STORED("large", (char *)large.data),
+	         STORED("wrong", (char *)large.data, .crc_flip = 2));
+	CHECK_INT(zr_store_verify(s, "zarr.json", NULL), 0);
+	CHECK_INT(zr_store_verify(s, "good", NULL), 0);
+	CHECK_INT(zr_store_verify(s, "large", NULL), 0);
+	CHECK_INT(zr_store_verify(s, "stored", &err), -EUCLEAN);
+	CHECK_STR(err.text, "'stored' is damaged: its CRC-32 is wrong");
+	CHECK_INT(zr_store_verify(s, "wrong", NULL), -EUCLEAN);
+	CHECK_INT(zr_store_verify(s, "deflated", NULL), -EUCLEAN);
+	CHECK_INT(zr_store_verify(s, "nowhere", NULL), -ENOENT);
+	zr_store_unref(s);
+}
+
 static void declared_sizes_are_not_believed(void)
 {
 	static const struct entry row[] = {
@@ -647,6 +699,8 @@ int main(void)
 	RUN(names_are_what_was_written);
 	RUN(encrypted_members_and_other_methods_are_refused);
 	RUN(a_wrong_checksum_is_noticed);
+	RUN(parts_are_those_of_the_member);
+	RUN(members_can_be_verified);
 	RUN(declared_sizes_are_not_believed);
 	RUN(zip64_is_read);
 	RUN(an_archive_may_be_empty);

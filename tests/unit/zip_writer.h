@@ -23,6 +23,9 @@ struct entry {
 	uint32_t crc_flip; /* XORed into the true CRC-32 of crc_of or data */
 	const char *crc_of;
 	bool zip64; /* sizes and offset in the extra field, as if they were large */
+	const char *local_name; /* in the header in front of the data; NULL: name */
+	unsigned local_extra;   /* bytes more of an extra field there */
+	size_t other;           /* offset: that of the member so many places farther */
 };
 
 /* Of zlib.compressobj(9, zlib.DEFLATED, -15) in Python: "hello" 20 times. */
@@ -82,6 +85,17 @@ static void put_extra(struct zr_buf *b, const struct entry *e, bool central,
 		put(b, offset, 8);
 }
 
+/* One that nobody knows. */
+static void put_local_extra(struct zr_buf *b, unsigned len)
+{
+	if (len == 0)
+		return;
+	put(b, 0x7a72, 2);
+	put(b, len - 4, 2);
+	for (unsigned i = 4; i < len; i++)
+		put(b, 'P', 1);
+}
+
 static uint32_t entry_crc(const struct entry *e)
 {
 	const char *of = e->crc_of ? e->crc_of : e->data;
@@ -128,9 +142,11 @@ static struct zr_buf archive(const struct entry *e, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		at[i] = b.len;
 		put(&b, 0x04034b50, 4);
-		put_common(&b, &e[i], entry_crc(&e[i]), e[i].zip64 ? 20 : 0);
-		zr_buf_adds(&b, e[i].name);
+		put_common(&b, &e[i], entry_crc(&e[i]),
+		           (e[i].zip64 ? 20 : 0) + e[i].local_extra);
+		zr_buf_adds(&b, e[i].local_name ? e[i].local_name : e[i].name);
 		put_extra(&b, &e[i], false, 0);
+		put_local_extra(&b, e[i].local_extra);
 		zr_buf_add(&b, e[i].data, e[i].stored ? e[i].stored : strlen(e[i].data));
 		zip64 |= e[i].zip64;
 	}
@@ -141,7 +157,7 @@ static struct zr_buf archive(const struct entry *e, size_t n)
 		put_common(&b, &e[i], entry_crc(&e[i]), e[i].zip64 ? 28 : 0);
 		put(&b, 0, 2 + 2 + 2);
 		put(&b, 0100644u << 16, 4);
-		put(&b, e[i].zip64 ? UINT32_MAX : at[i], 4);
+		put(&b, e[i].zip64 ? UINT32_MAX : at[i + e[i].other], 4);
 		zr_buf_adds(&b, e[i].name);
 		put_extra(&b, &e[i], true, at[i]);
 	}

@@ -8,22 +8,48 @@
  * a few directories as many as there are ways through them. */
 #define FREE_LISTS 50000
 
+/* So many are taken of ZR_MAX_PRESENT_ALL at a time; the first ones are free. */
+#define SOME ((size_t)1 << 16)
+
 struct lister {
 	struct zr_store *store;
 	const struct zr_array *a;
 	const struct zr_grid *g;
 	struct zr_buf ids; /* of uint64_t */
+	size_t counted;    /* in the store */
 	size_t lists;      /* directories that were listed */
 	bool full;
 };
+
+static void present_release(struct zr_store *store, size_t counted)
+{
+	if (counted > 0)
+		atomic_fetch_sub(&store->present, counted);
+}
+
+/* Whether there may be another one, of this array and of all together. */
+static bool lister_has_room(struct lister *l)
+{
+	size_t count = l->ids.len / sizeof(uint64_t);
+
+	if (count >= ZR_MAX_PRESENT)
+		return false;
+	if (count < l->counted + SOME)
+		return true;
+	if (atomic_fetch_add(&l->store->present, SOME) + SOME > ZR_MAX_PRESENT_ALL) {
+		present_release(l->store, SOME);
+		return false;
+	}
+	l->counted += SOME;
+	return true;
+}
 
 static void lister_add(struct lister *l, const uint64_t *at)
 {
 	uint64_t id = zr_grid_object(l->g, at);
 
-	if (l->ids.len / sizeof(id) >= ZR_MAX_PRESENT)
-		l->full = true;
-	else
+	l->full = l->full || !lister_has_room(l);
+	if (!l->full)
 		zr_buf_add(&l->ids, &id, sizeof(id));
 }
 
@@ -222,14 +248,18 @@ int zr_present_load(struct zr_store *store, const char *path, const struct zr_ar
 	int r = list_all(&l, path, reterr);
 
 	ids = l.ids;
+	if (r == 0)
+		r = zr_buf_check(&ids);
+	if (r < 0 || l.full)
+		present_release(store, l.counted);
 	if (r < 0)
 		return r;
-	if (zr_buf_check(&ids) < 0)
-		return -ENOMEM;
 	*ret = (struct zr_present){.nobjects = g->nobjects, .all = l.full};
 	if (!l.full) {
 		ret->count = ids.len / sizeof(uint64_t);
 		ret->ids = (uint64_t *)ZR_TAKE(ids.data);
+		ret->store = store;
+		ret->counted = l.counted;
 		ids_sort(ret);
 	}
 	return 0;
@@ -238,6 +268,7 @@ int zr_present_load(struct zr_store *store, const char *path, const struct zr_ar
 void zr_present_done(struct zr_present *p)
 {
 	free(p->ids);
+	present_release(p->store, p->counted);
 	*p = (struct zr_present){0};
 }
 

@@ -12,7 +12,8 @@
  *
  * Memory: 8 bytes a stored chunk. Above ZR_MAX_PRESENT, or when it finds many more
  * directories than chunks, it forgets and counts every chunk as possibly stored (`all`);
- * readers then find out by asking.
+ * readers then find out by asking. So it does when all arrays of the store that are in
+ * use would take more than ZR_MAX_PRESENT_ALL; those with few chunks do not count.
  * Threads: immutable once loaded.
  */
 #pragma once
@@ -21,12 +22,16 @@
 #include "store.h"
 
 #define ZR_MAX_PRESENT ((size_t)4 << 20)
+#define ZR_MAX_PRESENT_ALL ((size_t)8 << 20)
 
 struct zr_present {
 	bool all;      /* too many to be remembered */
 	uint64_t *ids; /* owned, ascending, distinct */
 	size_t count;
 	uint64_t nobjects; /* of the whole grid */
+
+	struct zr_store *store; /* borrowed: in which they count */
+	size_t counted;         /* of ZR_MAX_PRESENT_ALL */
 };
 
 /* Lists what is stored of array `a` at `path`. Errors as the store's; -ENOMEM. */

@@ -79,6 +79,7 @@ struct zr_store {
 	const struct zr_store_ops *ops;
 	atomic_uint refs;
 	pthread_mutex_t large_doc; /* whose turn it is: see zr_store_get_doc() */
+	atomic_size_t present;     /* chunks that are remembered: see present.h */
 };
 
 /*

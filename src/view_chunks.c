@@ -105,8 +105,10 @@ static int list(struct chunks *c)
 		return chunks_failed(c, r, &err);
 	if (c->present.all) {
 		zr_present_done(&c->present);
-		zr_err_set(&err, -EOVERFLOW, "more than %zu chunks are stored",
-		           ZR_MAX_PRESENT);
+		zr_err_set(&err, -EOVERFLOW,
+		           "more than %zu chunks are stored, or more than %zu in all "
+		           "arrays that are in use",
+		           ZR_MAX_PRESENT, ZR_MAX_PRESENT_ALL);
 		return chunks_failed(c, -EOVERFLOW, &err);
 	}
 	n = c->present.count;

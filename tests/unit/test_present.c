@@ -192,8 +192,57 @@ static void many_ways_to_nothing_are_not_all_gone(void)
 	zr_present_done(&p);
 }
 
+/* An array of n chunks, all of which may be stored: their directory cannot be listed. */
+static bool is_remembered(struct fake_store *f, uint64_t n, struct zr_present *ret)
+{
+	struct zr_array a = {.zarr_format = 3, .ndim = 1, .separator = '/', .nlevels = 1};
+	struct zr_grid g;
+
+	a.type = (struct zr_type){.kind = ZR_UINT, .bits = 8, .size = 1};
+	a.nrecords = a.shape[0] = n;
+	a.levels[0].chunk[0] = 1;
+	zr_grid_init(&g, &a);
+	CHECK_INT(zr_present_load(&f->base, "a", &a, &g, ret, NULL), 0);
+	CHECK_INT(zr_present_count(ret), n);
+	CHECK_INT(zr_present_next(ret, n - 1), n - 1);
+	return !ret->all;
+}
+
+static void arrays_in_use_have_a_bound_together_unless_they_are_small(void)
+{
+	static struct fake_object objects[] = {{"a/c", "", 0, -ELOOP}};
+	struct fake_store f = FAKE_STORE(objects);
+	const uint64_t large = ZR_MAX_PRESENT, half = ZR_MAX_PRESENT / 2;
+	struct zr_present p[4], small[100];
+
+	CHECK(!is_remembered(&f, large + 1, &p[0])); /* by itself too many */
+	zr_present_done(&p[0]);
+	CHECK_INT(f.base.present, 0);
+
+	CHECK(is_remembered(&f, large, &p[0]));
+	CHECK(is_remembered(&f, half, &p[1]));
+	CHECK(is_remembered(&f, half, &p[2]));
+	CHECK(!is_remembered(&f, large, &p[3]));
+	zr_present_done(&p[3]);
+	CHECK(f.base.present <= ZR_MAX_PRESENT_ALL);
+	for (int i = 0; i < 100; i++)
+		CHECK(is_remembered(&f, 1000, &small[i]));
+
+	zr_present_done(&p[1]);
+	CHECK(!is_remembered(&f, large, &p[3]));
+	zr_present_done(&p[3]);
+	CHECK(is_remembered(&f, half, &p[1]));
+
+	for (int i = 0; i < 100; i++)
+		zr_present_done(&small[i]);
+	for (int i = 0; i < 3; i++)
+		zr_present_done(&p[i]);
+	CHECK_INT(f.base.present, 0);
+}
+
 int main(void)
 {
+	RUN(arrays_in_use_have_a_bound_together_unless_they_are_small);
 	RUN(chunks_are_found_under_both_encodings_and_separators);
 	RUN(what_is_no_chunk_key_is_passed_over);
 	RUN(an_array_that_was_never_written_has_none);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * numcodecs' categorize: integers that stand for texts. Code k is the kth label; 0, and
- * whatever has no label, is the empty text. What is written for each code is laid out
- * when the codec is made, so that decoding only copies.
+ * whatever has no label, as no number below 0 has, is the empty text. What is written for
+ * each code is laid out when the codec is made, so that decoding only copies.
  */
 #include "codec_impl.h"
 
@@ -53,8 +53,9 @@ static void add_counted(struct zr_buf *b, const struct zr_label *label)
 static const size_t *entry_of(const struct categorize *c, const uint8_t *code)
 {
 	uint64_t k = zr_load_uint(code, c->code.size, c->code.big);
+	bool negative = c->code.kind == 'i' && k >> (8 * c->code.size - 1) != 0;
 
-	return c->at + (k < c->count ? k : 0);
+	return c->at + (k < c->count && !negative ? k : 0);
 }
 
 static int categorize_decode(struct zr_codec *codec, struct zr_buf *in,

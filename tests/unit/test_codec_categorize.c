@@ -66,6 +66,21 @@ static void codes_become_counted_texts(void)
 	check(chain('u', 1, false, 0, false), "", 0, UINT64_MAX, "\0\0\0\0", 4);
 }
 
+/* Likewise, of 200 labels: -56 is not the 200th. */
+static void codes_below_0_have_no_label(void)
+{
+	struct zr_label many[200];
+	struct zr_numtype code = {.kind = 'i', .size = 1};
+	struct zr_codecs *c = zr_codecs_new();
+
+	CHECK(c);
+	for (size_t i = 0; i < ZR_COUNT(many); i++)
+		many[i] = (struct zr_label){"x", 1};
+	CHECK_INT(zr_codecs_add_categorize(c, "x", &code, many, ZR_COUNT(many), 4, false),
+	          0);
+	check(c, "\177\200\310\377\1", 5, 20, "x\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0x\0\0", 20);
+}
+
 static void what_is_too_much_or_torn_is_refused(void)
 {
 	ZR_CLEANUP(codecs_freep) struct zr_codecs *c = chain('u', 2, false, 0, false);
@@ -91,6 +106,7 @@ int main(void)
 {
 	RUN(codes_become_texts_of_a_fixed_size);
 	RUN(codes_become_counted_texts);
+	RUN(codes_below_0_have_no_label);
 	RUN(what_is_too_much_or_torn_is_refused);
 	return EXIT_SUCCESS;
 }

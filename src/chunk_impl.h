@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chunk_impl.h - what chunk.c (sources), chunk_place.c (shards, decoding) and
- * chunk_damage.c (what cannot be read) share
+ * chunk_impl.h - what chunk.c (sources), chunk_place.c (shards, decoding),
+ * chunk_damage.c (what cannot be read) and chunk_verify.c (what has changed) share
  *
  * Layer 2, private.
  */
@@ -23,6 +23,7 @@ struct zr_spot {
 	bool sized;         /* `len` is set */
 	uint64_t offset;
 	uint64_t len;
+	struct zr_stat st; /* of the object, when `len` was set */
 	uint32_t level;
 	uint64_t fault; /* what is to blame if this fails: a shard; 0: the cell itself */
 };
@@ -32,6 +33,15 @@ void zr_spot_done(struct zr_spot *p);
 /* The shard of the spot's level that the cell `at` lies in, as zr_damage_* call it; 0:
  * the spot is the cell itself. */
 uint64_t zr_spot_shard(const struct zr_spot *p, const uint64_t *at);
+
+/* Whether the object is still the one that the spot was found in: in another one, other
+ * things lie in its place. -EIO: it is not; others as the store's. */
+ZR_MUST_CHECK int zr_spot_check(const struct zr_spot *p, struct zr_err *reterr);
+
+/* Goes on from what is in the cache of an object: -EIO if that was another one than what
+ * the spot was found in so far. */
+ZR_MUST_CHECK int zr_spot_join(struct zr_spot *p, const struct zr_stat *st,
+                               struct zr_err *reterr);
 
 /* Waits until so many bytes may be copied for this spot, until it is done. Nothing of the
  * cache may be held: others who wait for room in that have theirs here. */

@@ -39,6 +39,8 @@ static int spot_read(const struct zr_spot *p, uint64_t offset, uint64_t len,
 		                       reterr);
 	if (r == -ENOENT) /* it was there a moment ago */
 		r = zr_err_set(reterr, -EUCLEAN, "the file has gone");
+	if (r == 0 && len > 0 && !p->in_memory)
+		r = zr_spot_check(p, reterr);
 	if (r < 0)
 		return r;
 	b.len = (size_t)len;
@@ -71,6 +73,7 @@ static int spot_size(struct zr_spot *p, struct zr_err *reterr)
 	if (r < 0)
 		return r;
 	p->len = st.size;
+	p->st = st;
 	p->sized = true;
 	return 0;
 }
@@ -249,8 +252,29 @@ static int index_decode(const struct zr_spot *p, struct zr_buf *own_stored,
 	return 0;
 }
 
-/* zr_cache_load of the index of a shard that is read by ranges: the pairs, and behind
- * them the length of the shard, which was looked up on the way. */
+/* Of a shard whose index is in the cache, behind that. */
+struct index_of {
+	uint64_t len;      /* of the shard */
+	struct zr_stat st; /* of the object that it is, or lies in */
+};
+
+static int add_index_of(const struct zr_spot *p, uint64_t len, struct zr_buf *pairs)
+{
+	struct index_of of = {.len = len, .st = p->st};
+
+	zr_buf_add(pairs, &of, sizeof(of));
+	return zr_buf_check(pairs);
+}
+
+static struct index_of index_of(const struct zr_buf *pairs)
+{
+	struct index_of of;
+
+	memcpy(&of, pairs->data + pairs->len - sizeof(of), sizeof(of));
+	return of;
+}
+
+/* zr_cache_load of the index of a shard that is read by ranges. */
 static int load_index(void *arg, struct zr_chunk *chunk, struct zr_err *reterr)
 {
 	const struct zr_spot *p = arg;
@@ -262,10 +286,7 @@ static int load_index(void *arg, struct zr_chunk *chunk, struct zr_err *reterr)
 		r = spot_read(p, begin, spot_level(p)->index_size, &stored, reterr);
 	if (r == 0)
 		r = index_decode(p, &stored, &chunk->data, reterr);
-	if (r < 0)
-		return r;
-	zr_buf_add(&chunk->data, &p->len, sizeof(p->len));
-	return zr_buf_check(&chunk->data);
+	return r < 0 ? r : add_index_of(p, p->len, &chunk->data);
 }
 
 /* What the index says of the cell's chunk, within a shard of `len` bytes. */
@@ -300,6 +321,7 @@ static int enter_plain(struct zr_spot *p, const uint64_t *at, struct zr_err *ret
 	struct zr_cache_key key = spot_key(p, ZR_KEY_INDEX, at);
 	struct zr_chunk *index = zr_cache_peek(p->src->cache, &key);
 	uint64_t offset = 0, len = 0;
+	struct index_of of;
 	int r = 0;
 
 	if (!index) {
@@ -312,9 +334,10 @@ static int enter_plain(struct zr_spot *p, const uint64_t *at, struct zr_err *ret
 			return r;
 	}
 	p->fault = 0;
-	memcpy(&p->len, index->data.data + index->data.len - sizeof(p->len),
-	       sizeof(p->len));
-	r = index_find(p, at, index->data.data, p->len, &offset, &len, reterr);
+	of = index_of(&index->data);
+	r = zr_spot_join(p, &of.st, reterr);
+	if (r == 0)
+		r = index_find(p, at, index->data.data, of.len, &offset, &len, reterr);
 	zr_chunk_unref(index);
 	if (r < 0)
 		return r;
@@ -367,7 +390,8 @@ static int load_shard(void *arg, struct zr_chunk *chunk, struct zr_err *reterr)
 	zr_buf_add(&stored, chunk->data.data + begin, (size_t)spot_level(p)->index_size);
 	if (zr_buf_check(&stored) < 0)
 		return -ENOMEM;
-	return index_decode(p, &stored, &chunk->text, reterr);
+	r = index_decode(p, &stored, &chunk->text, reterr);
+	return r < 0 ? r : add_index_of(p, chunk->data.len, &chunk->text);
 }
 
 #define LITTLE_SHARD ((uint64_t)4 << 20) /* bytes */
@@ -469,6 +493,7 @@ static int enter_encoded(struct zr_spot *p, const uint64_t *at, struct zr_err *r
 	struct zr_cache_key key = spot_key(p, ZR_KEY_SHARD, at);
 	struct zr_chunk *shard;
 	uint64_t offset = 0, len = 0;
+	struct index_of of;
 	int r = 0;
 
 	hold_copies(p);
@@ -481,7 +506,10 @@ static int enter_encoded(struct zr_spot *p, const uint64_t *at, struct zr_err *r
 			return r;
 	}
 	p->fault = 0;
-	r = index_find(p, at, shard->text.data, shard->data.len, &offset, &len, reterr);
+	of = index_of(&shard->text);
+	r = zr_spot_join(p, &of.st, reterr);
+	if (r == 0)
+		r = index_find(p, at, shard->text.data, of.len, &offset, &len, reterr);
 	if (r == 0)
 		r = spot_copy(p, shard, offset, len, reterr);
 	zr_chunk_unref(shard);

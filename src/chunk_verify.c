@@ -6,6 +6,9 @@
 
 #include "log.h"
 
+/* --- whole objects --------------------------------------------------------------------
+ */
+
 /* Whether a reader gets its chunks by ranges. */
 static bool is_read_in_parts(const struct zr_array *a)
 {
@@ -32,4 +35,42 @@ bool zr_source_verify(struct zr_source *s, uint64_t object)
 		return true;
 	zr_error("array '/%s': chunk '%s' is damaged: %s", s->path, name, err.text);
 	return false;
+}
+
+/* --- what has changed -----------------------------------------------------------------
+ */
+
+static bool is_same(const struct zr_stat *a, const struct zr_stat *b)
+{
+	return a->size == b->size && a->ino == b->ino &&
+	       a->mtime.tv_sec == b->mtime.tv_sec &&
+	       a->mtime.tv_nsec == b->mtime.tv_nsec &&
+	       a->ctime.tv_sec == b->ctime.tv_sec && a->ctime.tv_nsec == b->ctime.tv_nsec;
+}
+
+static int has_changed(struct zr_err *reterr)
+{
+	return zr_err_set(reterr, -EIO,
+	                  "the shard was changed after its index was read; the store was "
+	                  "changed while mounted, mount it again");
+}
+
+int zr_spot_check(const struct zr_spot *p, struct zr_err *reterr)
+{
+	struct zr_stat st;
+	int r = zr_store_stat(p->src->store, p->key, &st, reterr);
+
+	if (r == -ENOENT)
+		return has_changed(reterr);
+	if (r < 0)
+		return r;
+	return is_same(&st, &p->st) ? 0 : has_changed(reterr);
+}
+
+int zr_spot_join(struct zr_spot *p, const struct zr_stat *st, struct zr_err *reterr)
+{
+	if (p->level > 0 && !is_same(st, &p->st))
+		return has_changed(reterr);
+	p->st = *st;
+	return 0;
 }

@@ -24,6 +24,7 @@ struct fake_store {
 	atomic_int gets;
 	atomic_int lists;
 	int fail_all; /* -errno of everything, or 0 */
+	uint64_t ino; /* of everything */
 };
 
 static struct fake_object *fake_find(struct fake_store *f, const char *key)
@@ -85,7 +86,7 @@ static int fake_stat(struct zr_store *s, const char *key, struct zr_stat *ret,
 		return f->fail_all;
 	if (!o)
 		return -ENOENT;
-	*ret = (struct zr_stat){.size = o->len, .mtime = {.tv_sec = 1000}};
+	*ret = (struct zr_stat){.size = o->len, .mtime = {.tv_sec = 1000}, .ino = f->ino};
 	return 0;
 }
 

@@ -136,6 +136,43 @@ static void damage_of_a_shard_is_not_that_of_another(void)
 	tear_down(&f);
 }
 
+/* Its index is in the cache, and says of another one where things lie. */
+static void a_shard_that_was_replaced_is_not_read(void)
+{
+	const uint64_t pairs[8] = {0, 9, 9, 9, 18, 9, 27, 9};
+	const uint64_t turned[8] = {27, 9, 18, 9, 9, 9, 0, 9};
+	char first[36 + 64 + 1] = "aaaaaaaaabbbbbbbbbcccccccccddddddddd";
+	char second[sizeof(first)] = "DDDDDDDDDCCCCCCCCCBBBBBBBBBAAAAAAAAA";
+	struct fake_object o[] = {{"a/c/0/0", first, 100, 0}};
+	struct fake_store store = FAKE_STORE(o);
+	struct lines lines = {0};
+	struct fixture f;
+
+	put_index(first + 36, pairs, false);
+	put_index(second + 36, turned, false);
+	set_up(&f, &store, make_array(outer, inner), false);
+	check_cell(&f, 0, "aaaaaaaaa");
+	o[0].data = second;
+	store.ino = 2;
+	zr_log_to_function(count_line, &lines);
+	check_error(&f, 1, -EIO);
+	check_error(&f, 3, -EIO);
+	check_cell(&f, 0, "aaaaaaaaa");
+	zr_log_to_function(NULL, NULL);
+	CHECK_INT(lines.count, 1);
+	CHECK(strstr(lines.last, "'c/0/0' cannot be read: the shard was changed"));
+	o[0].data = first;
+	store.ino = 0;
+	check_cell(&f, 1, "bbbbbbbbb");
+	tear_down(&f);
+
+	o[0].data = second;
+	store.ino = 2;
+	set_up(&f, &store, make_array(outer, inner), false);
+	check_cell(&f, 1, "BBBBBBBBB");
+	tear_down(&f);
+}
+
 /* --- room for copies ------------------------------------------------------------------
  */
 
@@ -247,6 +284,7 @@ int main(void)
 	RUN(damage_is_said_once_of_what_is_damaged);
 	RUN(a_pair_that_points_outside_is_damage_of_its_cell);
 	RUN(damage_of_a_shard_is_not_that_of_another);
+	RUN(a_shard_that_was_replaced_is_not_read);
 	RUN(readers_hold_so_much_together_or_one_of_them_more);
 	RUN(copies_out_of_shards_are_held);
 	return EXIT_SUCCESS;

@@ -15,6 +15,7 @@
 #include <zip.h>
 
 #include "archive_header.h"
+#include "archive_names.h"
 #include "store.h"
 
 #define ARCHIVE_HANDLES 8           /* zip_t of one archive, at most */
@@ -490,7 +491,9 @@ int zr_archive_open(const char *path, struct zr_archive **ret, struct zr_err *re
 	}
 	if (!S_ISREG(a->st.st_mode))
 		return zr_err_set(reterr, -EUCLEAN, "%s: not a regular file", path);
-	r = archive_read_directory(a, path, reterr);
+	r = zr_archive_check_names(a->fd, (uint64_t)a->st.st_size, path, reterr);
+	if (r == 0)
+		r = archive_read_directory(a, path, reterr);
 	if (r < 0)
 		return r;
 	*ret = ZR_TAKE(a);

@@ -33,7 +33,8 @@
 	((uint64_t)1 << 62) /* bytes of one text file; the bound shown                   \
 	                     * while a size is not known */
 #define ZR_MAX_LZMA_MEMORY ((uint64_t)256 << 20)
-#define ZR_MAX_LINKED ((size_t)128 << 20) /* bytes of nodes that links lead to */
-#define ZR_MAX_COPIES ((size_t)1 << 20)   /* documents in one consolidated document */
+#define ZR_MAX_MEMBERS ((uint64_t)16 << 20) /* of a zip archive */
+#define ZR_MAX_LINKED ((size_t)128 << 20)   /* bytes of nodes that links lead to */
+#define ZR_MAX_COPIES ((size_t)1 << 20)     /* documents in one consolidated document */
 #define ZR_MAX_CONSOLIDATED                                                              \
 	((size_t)256 << 20) /* bytes of consolidated metadata, all of a store */

@@ -16,7 +16,6 @@
 
 #include "archive.h"
 
-#define ZIP_MAX_MEMBERS (16 << 20)
 #define ZIP_MAX_NAME 4096 /* bytes */
 #define ZIP_PIECE ((size_t)1 << 20)
 #define ZIP_INFLATE_RATIO 1032 /* the best that deflate can do */
@@ -401,11 +400,6 @@ static int zip_read_members(struct zip_store *z, const char *path, struct zr_err
 {
 	uint64_t n = zr_archive_count(z->archive);
 
-	if (n > ZIP_MAX_MEMBERS)
-		return zr_err_set(reterr, -EFBIG,
-		                  "%s: the archive has %" PRIu64
-		                  " members, more than the %d that are read",
-		                  path, n, ZIP_MAX_MEMBERS);
 	z->members = calloc((size_t)n + 1, sizeof(z->members[0]));
 	if (!z->members)
 		return zr_err_set(reterr, -ENOMEM, "%s: %m", path);

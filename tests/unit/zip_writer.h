@@ -132,7 +132,7 @@ static void put_end(struct zr_buf *b, size_t n, uint64_t start, bool zip64)
 }
 
 /* Writes an archive by hand: libzip writes no broken ones. */
-static struct zr_buf archive(const struct entry *e, size_t n)
+static inline struct zr_buf archive(const struct entry *e, size_t n)
 {
 	struct zr_buf b = {0};
 	uint64_t at[32], start;

@@ -6,13 +6,11 @@
  */
 #include "render_impl.h"
 
-/* Bytes of records that a block spans, so that one block's columns stay in the cache. */
-#define MEASURE_BLOCK_BYTES ((uint64_t)24 << 10)
-#define MEASURE_BLOCK_MIN 16
-#define MEASURE_BLOCK_MAX 256
+#define MEASURE_BLOCK 256
 
 struct zr_measure {
 	const struct zr_layout *layout;
+	uint64_t record;         /* bytes */
 	struct zr_value *values; /* owned: nleaves */
 	uint64_t *fixed; /* owned: by file, bytes of every line that are no values */
 };
@@ -51,6 +49,7 @@ struct zr_measure *zr_measure_new(const struct zr_array *a, const struct zr_layo
 	if (!m)
 		return NULL;
 	m->layout = l;
+	m->record = a->type.size;
 	m->values = calloc(l->nleaves, sizeof(*m->values));
 	m->fixed = calloc(zr_measure_files(m), sizeof(*m->fixed));
 	if (!m->values || !m->fixed || measure_fix_all(m, a, o) < 0) {
@@ -103,26 +102,31 @@ static void measure_add(uint64_t *sum, uint64_t len, uint64_t times)
 	*sum = zr_sat_add(*sum, zr_sat_mul(len, times));
 }
 
-/* n records, each of which is there `times` times. */
+/* n records, each of which is there `times` times. What they have in common is measured
+ * once. */
 static void measure_block(const struct zr_measure *m, const uint8_t *rec, uint64_t stride,
                           uint64_t n, uint64_t times, uint64_t *sums)
 {
 	const struct zr_layout *l = m->layout;
 	uint64_t *levels = sums + l->nleaves;
 	uint64_t *csv = levels + l->nlevels;
+	struct zr_same same;
 
+	zr_same_find(&same, rec, m->record, stride, n);
 	for (uint32_t i = 0; i < l->nleaves; i++) {
 		const struct zr_column *c = &l->leaves[i];
+		bool all = zr_same_has(&same, c->offset, zr_column_extent(c));
+		uint64_t each = all ? n * times : times;
 		struct zr_lens sum = {0};
 
 		if (c->count == 0)
 			continue;
-		measure_axes(&m->values[i], c->axes, c->naxes, rec + c->offset, stride, n,
-		             &sum);
-		measure_add(&sums[i], sum.of[ZR_FORM_TEXT], times);
-		measure_add(csv, sum.of[ZR_FORM_CSV], times);
+		measure_axes(&m->values[i], c->axes, c->naxes, rec + c->offset, stride,
+		             all ? 1 : n, &sum);
+		measure_add(&sums[i], sum.of[ZR_FORM_TEXT], each);
+		measure_add(csv, sum.of[ZR_FORM_CSV], each);
 		for (uint32_t level = c->parent;; level = l->levels[level].parent) {
-			measure_add(&levels[level], sum.of[ZR_FORM_JSON], times);
+			measure_add(&levels[level], sum.of[ZR_FORM_JSON], each);
 			if (level == 0)
 				break;
 		}
@@ -132,7 +136,7 @@ static void measure_block(const struct zr_measure *m, const uint8_t *rec, uint64
 void zr_measure_run(const struct zr_measure *m, const uint8_t *rec, uint64_t stride,
                     uint64_t n, uint64_t *sums)
 {
-	uint64_t block = MEASURE_BLOCK_MAX;
+	uint64_t block = zr_block_records(stride, MEASURE_BLOCK);
 
 	if (n == 0)
 		return;
@@ -142,8 +146,6 @@ void zr_measure_run(const struct zr_measure *m, const uint8_t *rec, uint64_t str
 		measure_block(m, rec, 0, 1, n, sums);
 		return;
 	}
-	block = ZR_MIN(block, MEASURE_BLOCK_BYTES / stride);
-	block = ZR_MAX(block, MEASURE_BLOCK_MIN);
 	for (uint64_t at = 0; at < n; at += block)
 		measure_block(m, rec + at * stride, stride, ZR_MIN(block, n - at), 1,
 		              sums);

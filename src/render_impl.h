@@ -14,6 +14,7 @@
 
 #include "buf.h"
 #include "render.h"
+#include "same.h"
 #include "shortest.h"
 #include "smallfloat.h"
 #include "utf8.h"
@@ -106,6 +107,7 @@ struct zr_op {
 	uint64_t offset;  /* from the record, or from the element of the loop around */
 	uint64_t stride;
 	uint64_t count;
+	uint64_t extent;       /* bytes it looks at, from its offset on */
 	struct zr_value value; /* ZR_OP_VALUES */
 };
 
@@ -151,9 +153,41 @@ struct zr_line {
 	char *lits;        /* owned; ZR_LINE_SPARE bytes more than are used */
 	uint64_t fixed; /* bytes of every line that are neither values nor index digits */
 	uint64_t max;   /* zr_line_max() */
+	uint64_t span;  /* bytes of the record up to the end of the last value; 0: of
+	                 * variable length */
 	uint32_t ndim;  /* index numbers at the start of the line; 0: none */
 	struct zr_literal index[ZR_MAX_DIMS]; /* what is written before each */
 };
+
+/* The text of one record, index numbers not. */
+char *zr_body_put(const struct zr_line *l, const uint8_t *rec, char *out);
+
+/*
+ * The same of a block of records that are written one after the other. The first one is
+ * written by zr_body_begin(), all others by zr_body_next(); the text of the first one has
+ * to stay where it is meanwhile.
+ */
+#define ZR_BODY_MOST 128 /* records of a block */
+#define ZR_BODY_STEPS 96
+
+struct zr_step {
+	uint32_t op;      /* whose values differ */
+	ptrdiff_t back;   /* bytes to take back first */
+	const char *text; /* to write then, before the values; of the first record */
+	uint64_t len;
+};
+
+struct zr_body {
+	const struct zr_line *line;
+	bool by_steps; /* there is something that all records have in common */
+	uint32_t nsteps;
+	struct zr_step steps[ZR_BODY_STEPS];
+	struct zr_step end; /* what is written last */
+};
+
+char *zr_body_begin(struct zr_body *b, const struct zr_line *l, const uint8_t *rec,
+                    uint64_t stride, uint64_t n, char *out);
+char *zr_body_next(const struct zr_body *b, const uint8_t *rec, char *out);
 
 /* ---- records of constant length ---- */
 

@@ -9,39 +9,6 @@
 /* Records that are measured together, column by column. */
 #define LINE_BLOCK 64
 
-_Static_assert(ZR_LINE_SPARE >= ZR_PUT_SPARE, "values are the last of a line");
-
-/* Most are short, a name and its quotes: always as much as may be overwritten. */
-static inline char *line_put_lit(char *out, const char *s, uint64_t n)
-{
-	memcpy(out, s, ZR_LINE_SPARE);
-	if (n > ZR_LINE_SPARE)
-		memcpy(out + ZR_LINE_SPARE, s + ZR_LINE_SPARE, n - ZR_LINE_SPARE);
-	return out + n;
-}
-
-static char *line_exec(const struct zr_line *l, uint32_t at, uint32_t end,
-                       const uint8_t *p, char *out)
-{
-	while (at < end) {
-		const struct zr_op *op = &l->ops[at];
-		const uint8_t *from = p + op->offset;
-
-		out -= op->back;
-		if (op->lit_len)
-			out = line_put_lit(out, l->lits + op->lit, op->lit_len);
-		at++;
-		if (op->code == ZR_OP_VALUES) {
-			out = op->value.put(&op->value, from, op->stride, op->count, out);
-		} else if (op->code == ZR_OP_LOOP) {
-			for (uint64_t i = 0; i < op->count; i++, from += op->stride)
-				out = line_exec(l, at, op->end, from, out);
-			at = op->end;
-		}
-	}
-	return out;
-}
-
 /* Adds the lengths of the values of n records. */
 static void line_measure(const struct zr_line *l, uint32_t at, uint32_t end,
                          const uint8_t *p, uint64_t stride, uint64_t n,
@@ -145,7 +112,7 @@ char *zr_line_put_one(const struct zr_line *line, const uint8_t *rec,
 		out = line_put_head(line, index, out);
 		out = zr_put_u64(out, index[line->ndim - 1]);
 	}
-	return line_exec(line, 0, line->nops, rec, out);
+	return zr_body_put(line, rec, out);
 }
 
 /* A run of lines without an index. */
@@ -153,11 +120,18 @@ static char *line_put_many(const struct zr_line *l, const uint8_t *rec, uint64_t
                            uint64_t n, char *out)
 {
 	const struct zr_op *op = l->ops;
+	uint64_t block = zr_block_records(stride, ZR_BODY_MOST);
 
 	if (l->single)
 		return op->value.put(&op->value, rec + op->offset, stride, n, out);
-	for (; n > 0; n--, rec += stride)
-		out = line_exec(l, 0, l->nops, rec, out);
+	for (uint64_t at = 0; at < n; at += block) {
+		uint64_t part = ZR_MIN(block, n - at);
+		struct zr_body body;
+
+		out = zr_body_begin(&body, l, rec, stride, part, out);
+		for (rec += stride; --part > 0; rec += stride)
+			out = zr_body_next(&body, rec, out);
+	}
 	return out;
 }
 
@@ -166,8 +140,10 @@ static char *line_put_indexed(const struct zr_line *l, const uint8_t *rec,
                               uint64_t stride, uint64_t n, const uint64_t *index,
                               uint64_t last, char *out)
 {
-	const char *head = out, *body = NULL;
-	size_t head_len, body_len = 0;
+	const char *head = out;
+	size_t head_len;
+	uint64_t block = zr_block_records(stride, ZR_BODY_MOST);
+	struct zr_body body;
 
 	out = line_put_head(l, index, out);
 	head_len = (size_t)(out - head);
@@ -177,14 +153,11 @@ static char *line_put_indexed(const struct zr_line *l, const uint8_t *rec,
 			out += head_len;
 		}
 		out = zr_put_u64(out, last + i);
-		if (stride == 0 && body) {
-			memcpy(out, body, body_len);
-			out += body_len;
-			continue;
-		}
-		body = out;
-		out = line_exec(l, 0, l->nops, rec, out);
-		body_len = (size_t)(out - body);
+		if (i % block == 0)
+			out = zr_body_begin(&body, l, rec, stride, ZR_MIN(block, n - i),
+			                    out);
+		else
+			out = zr_body_next(&body, rec, out);
 	}
 	return out;
 }
@@ -200,7 +173,7 @@ static uint64_t line_put_copies(const struct zr_line *l, const uint8_t *rec, uin
 
 	if (fit == 0)
 		return 0;
-	line_exec(l, 0, l->nops, rec, first);
+	zr_body_put(l, rec, first);
 	while (done < total) {
 		uint64_t part = ZR_MIN(done, total - done);
 

@@ -116,6 +116,29 @@ static bool prog_is_single(const struct zr_line *l)
 	       op->count == 1 && op->lit_len == 0;
 }
 
+/* Sets what operations look at; returns where the last of that ends. */
+static uint64_t prog_set_extents(struct zr_line *l, uint32_t at, uint32_t end)
+{
+	uint64_t last = 0;
+
+	while (at < end) {
+		struct zr_op *op = &l->ops[at++];
+		uint64_t each = 0;
+
+		if (op->code == ZR_OP_VALUES)
+			each = op->value.size;
+		if (op->code == ZR_OP_LOOP) {
+			each = prog_set_extents(l, at, op->end);
+			at = op->end;
+		}
+		if (op->count == 0 || each == 0)
+			continue; /* its stride means nothing */
+		op->extent = (op->count - 1) * op->stride + each;
+		last = ZR_MAX(last, op->offset + op->extent);
+	}
+	return last;
+}
+
 static void prog_set_bounds(struct zr_line *l)
 {
 	l->fixed = prog_sum(l, 0, l->nops, false);
@@ -125,6 +148,9 @@ static void prog_set_bounds(struct zr_line *l)
 		l->max = zr_sat_add(l->max, l->index[i].len + ZR_U64_MAX_LEN);
 	}
 	l->single = prog_is_single(l);
+	l->span = prog_set_extents(l, 0, l->nops);
+	if (l->max == UINT64_MAX)
+		l->span = 0;
 }
 
 /* A cell that ends its line is followed by the LF right away. */

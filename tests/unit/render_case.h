@@ -339,6 +339,22 @@ static inline void case_random_bytes(uint64_t *state, uint8_t *p, uint64_t n)
 	}
 }
 
+/* Most arrays: part of each record is what it is in the first one, but for one of them.
+ */
+static inline void case_random_same(uint64_t *state, struct render_case *c)
+{
+	uint64_t size = c->a.type.size, odd = random_below(state, c->n);
+
+	for (uint64_t part = random_below(state, 4); size > 0 && part > 0; part--) {
+		uint64_t from = random_below(state, size);
+		uint64_t len = 1 + random_below(state, size - from);
+
+		for (uint64_t i = 1; i < c->n; i++)
+			if (i != odd)
+				memcpy(c->rec + i * size + from, c->rec + from, len);
+	}
+}
+
 /* An array of random type, shape and content. */
 static inline void case_random(uint64_t *state, struct render_case *c)
 {
@@ -361,5 +377,6 @@ static inline void case_random(uint64_t *state, struct render_case *c)
 	c->rec = malloc(c->n * a->type.size + (a->type.size == 0));
 	CHECK(c->rec);
 	case_random_bytes(state, c->rec, c->n * a->type.size);
+	case_random_same(state, c);
 	CHECK_INT(zr_layout_build(&a->type, &c->l), 0);
 }

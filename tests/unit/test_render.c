@@ -206,7 +206,7 @@ static void check_run(const struct zr_line *line, const struct zr_array *a,
                       const uint8_t *rec, uint64_t stride, uint64_t n,
                       const uint64_t *first, uint64_t *state)
 {
-	static const uint64_t rooms[] = {1, 40, 700, 5000};
+	static const uint64_t rooms[] = {1, 40, 700, 5000, 100000};
 	uint64_t index[ZR_MAX_DIMS];
 	ZR_CLEANUP(zr_buf_done) struct zr_buf want = {0};
 

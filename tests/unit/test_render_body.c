@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* Blocks of records with much in common: the same lines as one by one. */
+#include "render_case.h"
+#include "render.h"
+
+#define FIELDS 150
+#define RECORDS 300
+
+static const struct zr_render_opts opts = {.nonfinite = ZR_NONFINITE_NULL};
+
+/* A struct of FIELDS integers of 16 bits, some of them in pairs or in none. */
+static void wide_array(struct render_case *c, uint32_t ndim)
+{
+	struct zr_type *t = &c->a.type;
+
+	memset(c, 0, sizeof(*c));
+	*t = (struct zr_type){.kind = ZR_STRUCT, .nfields = FIELDS};
+	t->fields = calloc(FIELDS, sizeof(*t->fields));
+	CHECK(t->fields);
+	for (uint32_t i = 0; i < FIELDS; i++) {
+		struct zr_field *f = &t->fields[i];
+
+		f->name = malloc(8);
+		f->shape = calloc(1, sizeof(*f->shape));
+		CHECK(f->name && f->shape);
+		f->name_len = (size_t)snprintf(f->name, 8, "f%u", i);
+		f->ndim = i % 5 == 2;
+		f->count = f->ndim ? i % 3 : 1;
+		f->shape[0] = f->count;
+		f->type = (struct zr_type){.kind = ZR_INT, .size = 2, .bits = 16};
+		f->offset = t->size;
+		t->size += f->count * f->type.size;
+	}
+	c->a.ndim = ndim;
+	c->a.shape[0] = ndim == 2 ? 1 : RECORDS;
+	c->a.shape[1] = RECORDS;
+	c->n = c->a.nrecords = RECORDS;
+	c->rec = calloc(RECORDS, t->size);
+	CHECK(c->rec);
+	CHECK_INT(zr_layout_build(t, &c->l), 0);
+}
+
+/* The last element of a field in the k-th record. */
+static void set_last(struct render_case *c, uint32_t field, uint64_t k, uint64_t v)
+{
+	const struct zr_field *f = &c->a.type.fields[field];
+
+	memcpy(c->rec + k * c->a.type.size + f->offset + 2 * (f->count - 1), &v, 2);
+}
+
+/* The first `odd` fields that are not empty change from record to record, by so much that
+ * they get longer and shorter; of the others, some change every now and then. */
+static void fill(struct render_case *c, uint64_t *state, uint32_t odd)
+{
+	memset(c->rec, 0, RECORDS * c->a.type.size);
+	for (uint32_t i = 0; i < FIELDS; i++) {
+		uint64_t v = 0, often = odd > 0 ? 1 : i % 3 ? RECORDS : 20 + i;
+
+		if (c->a.type.fields[i].count == 0)
+			continue;
+		for (uint64_t k = 0; k < RECORDS; k++) {
+			if (k % often == 0)
+				v = random_u64(state) >> (40 + v % 24);
+			set_last(c, i, k, v);
+		}
+		odd -= odd > 0;
+	}
+}
+
+static void check_line(struct zr_line *own_line, const struct render_case *c)
+{
+	uint64_t index[ZR_MAX_DIMS] = {0}, size = c->a.type.size;
+	size_t room = RECORDS * zr_line_max(own_line) + ZR_LINE_SPARE;
+	char *want = malloc(room), *got = malloc(room), *w = want, *g = got;
+	uint32_t last = c->a.ndim - 1;
+
+	CHECK(want && got);
+	for (; index[last] < RECORDS; index[last]++)
+		w = zr_line_put_one(own_line, c->rec + index[last] * size, index, w);
+	/* In two runs: the second one has a block that is not full. */
+	index[last] = 0;
+	CHECK_INT(zr_line_put_run(own_line, c->rec, size, 140, index, &g, got + room),
+	          140);
+	index[last] = 140;
+	CHECK_INT(zr_line_put_run(own_line, c->rec + 140 * size, size, RECORDS - 140,
+	                          index, &g, got + room),
+	          RECORDS - 140);
+	CHECK_MEM(got, (size_t)(g - got), want, (size_t)(w - want));
+	free(want);
+	free(got);
+	zr_line_free(own_line);
+}
+
+/* None, some, and all of the fields change, and as many as there are steps for. */
+static void blocks_are_their_lines(void)
+{
+	static const uint32_t odd[] = {0, 1, 3, 40, 95, 96, 97, 98, FIELDS};
+	uint64_t state = 30;
+
+	for (uint32_t ndim = 1; ndim <= 2; ndim++) {
+		struct render_case c;
+
+		wide_array(&c, ndim);
+		for (size_t i = 0; i < ZR_COUNT(odd); i++) {
+			fill(&c, &state, odd[i]);
+			check_line(zr_line_new_json(&c.a, &c.l, 0, &opts), &c);
+			check_line(zr_line_new_csv(&c.a, &c.l, &opts), &c);
+		}
+		case_done(&c);
+	}
+}
+
+int main(void)
+{
+	RUN(blocks_are_their_lines);
+	return EXIT_SUCCESS;
+}

@@ -99,9 +99,9 @@ bool zr_dims_are_keys(const struct zr_array *a);
 enum zr_opcode { ZR_OP_VALUES, ZR_OP_LOOP, ZR_OP_NONE };
 
 struct zr_op {
-	enum zr_opcode code;
-	uint32_t end;     /* ZR_OP_LOOP: the operation behind the body */
+	enum zr_opcode code : 8;
 	bool back;        /* takes the last byte back before anything else */
+	uint32_t end;     /* ZR_OP_LOOP: the operation behind the body */
 	uint64_t lit;     /* literal, written first: where in the literals */
 	uint64_t lit_len; /* bytes */
 	uint64_t offset;  /* from the record, or from the element of the loop around */
@@ -179,15 +179,21 @@ struct zr_step {
 
 struct zr_body {
 	const struct zr_line *line;
+	uint32_t wait; /* blocks until it is worth a look again */
 	bool by_steps; /* there is something that all records have in common */
 	uint32_t nsteps;
 	struct zr_step steps[ZR_BODY_STEPS];
 	struct zr_step end; /* what is written last */
 };
 
-char *zr_body_begin(struct zr_body *b, const struct zr_line *l, const uint8_t *rec,
-                    uint64_t stride, uint64_t n, char *out);
+void zr_body_init(struct zr_body *b, const struct zr_line *l);
+char *zr_body_begin(struct zr_body *b, const uint8_t *rec, uint64_t stride, uint64_t n,
+                    char *out);
 char *zr_body_next(const struct zr_body *b, const uint8_t *rec, char *out);
+
+/* The text of n records, block by block. */
+char *zr_body_put_run(const struct zr_line *l, const uint8_t *rec, uint64_t stride,
+                      uint64_t n, char *out);
 
 /* ---- records of constant length ---- */
 

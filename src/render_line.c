@@ -120,19 +120,10 @@ static char *line_put_many(const struct zr_line *l, const uint8_t *rec, uint64_t
                            uint64_t n, char *out)
 {
 	const struct zr_op *op = l->ops;
-	uint64_t block = zr_block_records(stride, ZR_BODY_MOST);
 
 	if (l->single)
 		return op->value.put(&op->value, rec + op->offset, stride, n, out);
-	for (uint64_t at = 0; at < n; at += block) {
-		uint64_t part = ZR_MIN(block, n - at);
-		struct zr_body body;
-
-		out = zr_body_begin(&body, l, rec, stride, part, out);
-		for (rec += stride; --part > 0; rec += stride)
-			out = zr_body_next(&body, rec, out);
-	}
-	return out;
+	return zr_body_put_run(l, rec, stride, n, out);
 }
 
 /* A run of lines with one; `last` is the last index number of the first line. */
@@ -145,6 +136,7 @@ static char *line_put_indexed(const struct zr_line *l, const uint8_t *rec,
 	uint64_t block = zr_block_records(stride, ZR_BODY_MOST);
 	struct zr_body body;
 
+	zr_body_init(&body, l);
 	out = line_put_head(l, index, out);
 	head_len = (size_t)(out - head);
 	for (uint64_t i = 0; i < n; i++, rec += stride) {
@@ -154,7 +146,7 @@ static char *line_put_indexed(const struct zr_line *l, const uint8_t *rec,
 		}
 		out = zr_put_u64(out, last + i);
 		if (i % block == 0)
-			out = zr_body_begin(&body, l, rec, stride, ZR_MIN(block, n - i),
+			out = zr_body_begin(&body, rec, stride, ZR_MIN(block, n - i),
 			                    out);
 		else
 			out = zr_body_next(&body, rec, out);

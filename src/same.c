@@ -42,3 +42,14 @@ void zr_same_find(struct zr_same *ret, const uint8_t *rec, uint64_t bytes,
 		lane_find(ret->differs + from, rec + from, stride, n);
 	}
 }
+
+bool zr_same_has(const struct zr_same *s, uint64_t offset, uint64_t len)
+{
+	uint8_t differs = 0;
+
+	if (offset > s->bytes || len > s->bytes - offset)
+		return false;
+	for (uint64_t i = offset; i < offset + len; i++)
+		differs |= s->differs[i];
+	return !differs;
+}

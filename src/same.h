@@ -32,16 +32,7 @@ void zr_same_find(struct zr_same *ret, const uint8_t *rec, uint64_t bytes,
                   uint64_t stride, uint64_t n);
 
 /* Whether all records have the same there. Not, if in doubt. */
-static inline bool zr_same_has(const struct zr_same *s, uint64_t offset, uint64_t len)
-{
-	uint8_t differs = 0;
-
-	if (offset > s->bytes || len > s->bytes - offset)
-		return false;
-	for (uint64_t i = offset; i < offset + len; i++)
-		differs |= s->differs[i];
-	return !differs;
-}
+bool zr_same_has(const struct zr_same *s, uint64_t offset, uint64_t len);
 
 /* Records of a block of `most` at most. */
 static inline uint64_t zr_block_records(uint64_t stride, uint64_t most)

@@ -28,7 +28,9 @@
 #define ZR_FREE_PER_ITEM 64
 #define ZR_MAX_RECORD ((uint64_t)64 << 20)      /* bytes of one decoded record */
 #define ZR_MAX_SHARD_INDEX ((uint64_t)64 << 20) /* bytes of one shard's index */
-#define ZR_MAX_RECORDS ((uint64_t)1 << 60)      /* records of one array */
+/* Axes of all columns of an array: each has a copy of those of the structs above. */
+#define ZR_MAX_AXES ((uint64_t)1 << 20)
+#define ZR_MAX_RECORDS ((uint64_t)1 << 60) /* records of one array */
 #define ZR_MAX_FILE                                                                      \
 	((uint64_t)1 << 62) /* bytes of one text file; the bound shown                   \
 	                     * while a size is not known */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "bounds.h"
 #include "files_impl.h"
 #include "log.h"
 
@@ -215,6 +216,13 @@ static int load_array(struct zr_files *f, uint64_t owner)
 
 	if (r == -EINVAL) {
 		zr_err_set(&f->meta.why, r, "the struct has no field that can be shown");
+		return 0;
+	}
+	if (r == -EOVERFLOW) {
+		zr_err_set(&f->meta.why, r,
+		           "sub-arrays of more elements than a record has bytes, or of "
+		           "more than %llu axes in all, are not supported",
+		           (unsigned long long)ZR_MAX_AXES);
 		return 0;
 	}
 	if (r == 0)

@@ -14,9 +14,6 @@
  */
 #define LAYOUT_MAX_STEPS (ZR_MAX_RECORD + ZR_MAX_FIELDS)
 
-/* Axes of all columns together: each has a copy of those of the structs above. */
-#define LAYOUT_MAX_AXES ((uint64_t)1 << 20)
-
 struct tally {
 	uint64_t levels;
 	uint64_t leaves;
@@ -39,7 +36,7 @@ static int layout_count(const struct zr_type *type, uint64_t outer, uint32_t nax
                         unsigned int depth, struct tally *t)
 {
 	if (depth > ZR_MAX_STRUCT_DEPTH)
-		return -EINVAL;
+		return -EOVERFLOW;
 	for (uint32_t i = 0; i < type->nfields; i++) {
 		const struct zr_field *f = &type->fields[i];
 		uint64_t steps;
@@ -48,14 +45,14 @@ static int layout_count(const struct zr_type *type, uint64_t outer, uint32_t nax
 		if (f->hidden)
 			continue;
 		if (f->ndim > ZR_MAX_DIMS || !layout_steps(f, outer, &steps))
-			return -EINVAL;
+			return -EOVERFLOW;
 		t->steps += steps;
 		t->axes += naxes + f->ndim;
 		t->leaves += f->type.kind != ZR_STRUCT;
 		t->levels += f->type.kind == ZR_STRUCT;
-		if (t->steps > LAYOUT_MAX_STEPS || t->axes > LAYOUT_MAX_AXES ||
+		if (t->steps > LAYOUT_MAX_STEPS || t->axes > ZR_MAX_AXES ||
 		    t->levels - 1 + t->leaves > ZR_MAX_FIELDS)
-			return -EINVAL;
+			return -EOVERFLOW;
 		if (f->type.kind != ZR_STRUCT)
 			continue;
 		r = layout_count(&f->type, steps, naxes + f->ndim, depth + 1, t);

@@ -48,10 +48,10 @@ struct zr_layout {
 };
 
 /*
- * -ENOMEM; -EINVAL when the array has no leaf to show, more than ZR_MAX_FIELDS fields,
- * structs nested deeper than ZR_MAX_STRUCT_DEPTH, sub-arrays of more than ZR_MAX_DIMS
- * axes, more than 2^20 axes in all, or so many sub-array elements that they must be empty
- * ones (then no line would ever end).
+ * -ENOMEM; -EINVAL when the array has no leaf to show; -EOVERFLOW: more than
+ * ZR_MAX_FIELDS fields, structs nested deeper than ZR_MAX_STRUCT_DEPTH, sub-arrays of
+ * more than ZR_MAX_DIMS axes, more than ZR_MAX_AXES axes in all, or so many sub-array
+ * elements that they must be empty ones (then no line would ever end).
  */
 ZR_MUST_CHECK int zr_layout_build(const struct zr_type *type, struct zr_layout *ret);
 void zr_layout_done(struct zr_layout *l);

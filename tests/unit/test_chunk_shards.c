@@ -173,6 +173,29 @@ static void a_shard_that_was_replaced_is_not_read(void)
 	tear_down(&f);
 }
 
+/* Cells of an array that is not that large: nothing is read of them here. */
+static void so_much_damage_is_remembered_and_named(void)
+{
+	static const uint64_t small[] = {3, 3};
+	const uint64_t most = 1 << 20;
+	struct fake_store store = {.base = {.ops = &fake_ops, .refs = 1}};
+	struct zr_err err = {.code = -EUCLEAN, .text = "cut"};
+	struct lines lines = {0};
+	struct fixture f;
+
+	set_up(&f, &store, make_array(small, NULL), false);
+	zr_log_to_function(count_line, &lines);
+	for (uint64_t n = 0; n < most; n++)
+		CHECK_INT(zr_damage_note(&f.source, n, "c/0", -EUCLEAN, &err), -EUCLEAN);
+	CHECK_INT(lines.count, most + 1);
+	CHECK(zr_damage_known(&f.source, most - 1));
+	CHECK_INT(zr_damage_note(&f.source, most, "c/0", -EUCLEAN, &err), -EUCLEAN);
+	CHECK_INT(lines.count, most + 1);
+	CHECK(!zr_damage_known(&f.source, most));
+	zr_log_to_function(NULL, NULL);
+	tear_down(&f);
+}
+
 /* --- room for copies ------------------------------------------------------------------
  */
 
@@ -285,6 +308,7 @@ int main(void)
 	RUN(a_pair_that_points_outside_is_damage_of_its_cell);
 	RUN(damage_of_a_shard_is_not_that_of_another);
 	RUN(a_shard_that_was_replaced_is_not_read);
+	RUN(so_much_damage_is_remembered_and_named);
 	RUN(readers_hold_so_much_together_or_one_of_them_more);
 	RUN(copies_out_of_shards_are_held);
 	return EXIT_SUCCESS;

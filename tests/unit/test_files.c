@@ -23,6 +23,14 @@ static struct fake_object objects[] = {
 	OBJECT("s/zarr.json", STRUCT),
 	OBJECT("s/c/1", "\x05\x00\x06\x07\x00\x08"),
 	OBJECT("broken/zarr.json", BROKEN),
+	OBJECT("endless/.zarray",
+               "{\"zarr_format\":2,\"shape\":[1],\"chunks\":[1],\"dtype\":"
+               "[[\"a\",\"|S0\",[67141633]],[\"b\",\"|u1\"]],\"compressor\":null,"
+               "\"filters\":null,\"order\":\"C\",\"fill_value\":null}"),
+	OBJECT("long/.zarray",
+               "{\"zarr_format\":2,\"shape\":[1],\"chunks\":[1],\"dtype\":"
+               "[[\"a\",\"|S0\",[67141631]],[\"b\",\"|u1\"]],\"compressor\":null,"
+               "\"filters\":null,\"order\":\"C\",\"fill_value\":null}"),
 };
 
 static struct fake_store store = FAKE_STORE(objects);
@@ -149,6 +157,23 @@ static void fixed_columns_need_no_measuring(void)
 	env_done(&env);
 }
 
+static void elements_of_no_bytes_have_a_bound(void)
+{
+	struct zr_env env;
+	struct zr_files *f;
+
+	env_init(&env);
+	f = load(&env, "endless", NULL);
+	CHECK_STR(zr_files_why(f),
+	          "sub-arrays of more elements than a record has bytes, or of more than "
+	          "1048576 axes in all, are not supported");
+	zr_files_unref(f);
+	f = load(&env, "long", NULL);
+	CHECK(!zr_files_why(f));
+	zr_files_unref(f);
+	env_done(&env);
+}
+
 static void an_unreadable_array_tells_why_in_the_root_tree_only(void)
 {
 	struct zr_env env;
@@ -205,6 +230,7 @@ int main(void)
 	RUN(each_tree_has_its_files);
 	RUN(binary_forms_hold_packed_values);
 	RUN(fixed_columns_need_no_measuring);
+	RUN(elements_of_no_bytes_have_a_bound);
 	RUN(an_unreadable_array_tells_why_in_the_root_tree_only);
 	RUN(the_size_of_chunks_tsv_is_never_forgotten);
 	return EXIT_SUCCESS;

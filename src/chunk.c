@@ -161,6 +161,7 @@ struct want {
 	void *arg;
 	size_t bytes;   /* that this takes beside the cell */
 	uint64_t fault; /* what is to blame when that fails: the cell, or a shard */
+	bool absent;    /* there is no such object */
 	bool scan;      /* by someone who goes through all cells once */
 };
 
@@ -313,7 +314,10 @@ static int get_by_key(struct zr_source *s, struct want *w, char separator, char 
 	else
 		r = -ENOENT;
 	w->fault = spot.fault ? spot.fault : w->cell;
-	return r < 0 ? r : get_at(w, &spot, ret, reterr);
+	if (r == 0)
+		r = get_at(w, &spot, ret, reterr);
+	w->absent = r == -ENOENT && !spot.found;
+	return r;
 }
 
 /* Somebody reads what was never written: what is stored is listed before the questions
@@ -346,6 +350,8 @@ static int source_get(struct zr_source *s, struct want *w, struct zr_chunk **ret
 	r = get_by_key(s, w, s->array->separator, key, key_size, ret, &err);
 	if (r == -ENOENT && s->array->try_slash)
 		r = get_by_key(s, w, '/', key, key_size, ret, &err);
+	if (r == -ENOENT && w->absent)
+		r = zr_source_check_absent(s, w->cell, &err);
 	if (r == -ENOENT)
 		note_absent(s);
 	if (r == 0 || (r == -ENOENT && !s->missing_is_error)) {

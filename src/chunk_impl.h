@@ -20,6 +20,7 @@ struct zr_spot {
 	struct zr_buf held; /* owned: the bytes, when they came out of a decoded shard */
 	uint64_t room;      /* bytes that `held` may take, and what it is made of */
 	bool in_memory;     /* `held` is set */
+	bool found;         /* there is such an object: a shard */
 	bool sized;         /* `len` is set */
 	uint64_t offset;
 	uint64_t len;
@@ -42,6 +43,11 @@ ZR_MUST_CHECK int zr_spot_check(const struct zr_spot *p, struct zr_err *reterr);
  * the spot was found in so far. */
 ZR_MUST_CHECK int zr_spot_join(struct zr_spot *p, const struct zr_stat *st,
                                struct zr_err *reterr);
+
+/* Of a cell whose object is not there: -ENOENT, or -EIO if it was when the chunks were
+ * listed, so that it is none that was never written. */
+ZR_MUST_CHECK int zr_source_check_absent(struct zr_source *s, uint64_t cell,
+                                         struct zr_err *reterr);
 
 /* Waits until so many bytes may be copied for this spot, until it is done. Nothing of the
  * cache may be held: others who wait for room in that have theirs here. */

@@ -333,6 +333,7 @@ static int enter_plain(struct zr_spot *p, const uint64_t *at, struct zr_err *ret
 		if (r < 0)
 			return r;
 	}
+	p->found = true;
 	p->fault = 0;
 	of = index_of(&index->data);
 	r = zr_spot_join(p, &of.st, reterr);
@@ -505,6 +506,7 @@ static int enter_encoded(struct zr_spot *p, const uint64_t *at, struct zr_err *r
 		if (r < 0)
 			return r;
 	}
+	p->found = true;
 	p->fault = 0;
 	of = index_of(&shard->text);
 	r = zr_spot_join(p, &of.st, reterr);

@@ -74,3 +74,21 @@ int zr_spot_join(struct zr_spot *p, const struct zr_stat *st, struct zr_err *ret
 	p->st = *st;
 	return 0;
 }
+
+int zr_source_check_absent(struct zr_source *s, uint64_t cell, struct zr_err *reterr)
+{
+	uint64_t at[ZR_MAX_DIMS], object[ZR_MAX_DIMS], id;
+
+	if (!atomic_load(&s->listed) || s->present.all)
+		return -ENOENT;
+	zr_grid_cell_at(&s->grid, cell, at);
+	for (uint32_t k = 0; k < s->grid.ndim; k++)
+		object[k] = at[k] / s->grid.per_object[k];
+	id = zr_grid_object(&s->grid, object);
+	if (zr_present_next(&s->present, id) != id)
+		return -ENOENT;
+	*reterr = (struct zr_err){0};
+	return zr_err_set(reterr, -EIO,
+	                  "it has gone; the store was changed while mounted, mount it "
+	                  "again");
+}

@@ -196,6 +196,41 @@ static void so_much_damage_is_remembered_and_named(void)
 	tear_down(&f);
 }
 
+/* It is no chunk that was never written; nor is it damaged for ever. */
+static void a_chunk_that_was_listed_and_has_gone_is_an_error(void)
+{
+	static const uint64_t small[] = {2, 2}, half[] = {6, 3};
+	const uint64_t pairs[4] = {0, 9, UINT64_MAX, UINT64_MAX};
+	char shard[9 + 32] = "abcdefghi";
+	struct fake_object objects[] = {{"a/c/1/1", "1234", 4, 0}};
+	struct fake_object shards[] = {{"a/c/0/1", shard, sizeof(shard), 0}};
+	struct fake_store store = FAKE_STORE(objects), sharded = FAKE_STORE(shards);
+	const struct zr_present *p;
+	struct fixture f;
+
+	set_up(&f, &store, make_array(small, NULL), false);
+	CHECK_INT(zr_source_list(&f.source, &p), 0);
+	objects[0].key = "elsewhere";
+	check_error(&f, 4, -EIO);
+	check_error(&f, 4, -EIO);
+	check_error(&f, 0, -ENOENT);
+	objects[0].key = "a/c/1/1";
+	check_cell(&f, 4, "1234");
+	tear_down(&f);
+
+	for (size_t i = 0; i < 4; i++)
+		zr_store_uint(shard + 9 + 8 * i, pairs[i], 8, false);
+	for (int gone = 0; gone < 2; gone++) {
+		set_up(&f, &sharded, make_array(half, inner), false);
+		CHECK_INT(zr_source_list(&f.source, &p), 0);
+		if (gone)
+			shards[0].key = "elsewhere";
+		check_error(&f, 3, gone ? -EIO : -ENOENT);
+		check_error(&f, 3, gone ? -EIO : -ENOENT);
+		tear_down(&f);
+	}
+}
+
 /* --- room for copies ------------------------------------------------------------------
  */
 
@@ -309,6 +344,7 @@ int main(void)
 	RUN(damage_of_a_shard_is_not_that_of_another);
 	RUN(a_shard_that_was_replaced_is_not_read);
 	RUN(so_much_damage_is_remembered_and_named);
+	RUN(a_chunk_that_was_listed_and_has_gone_is_an_error);
 	RUN(readers_hold_so_much_together_or_one_of_them_more);
 	RUN(copies_out_of_shards_are_held);
 	return EXIT_SUCCESS;

@@ -60,7 +60,7 @@ TASKS = {
     "one record": ("trials", INDEX, "{random} {m}/records.jsonl", "cache=16M", None, None),
     "head of 1e9": ("sparse", None, "head -n 5 {m}/records.jsonl", "", None, None),
     "tail of 1e9": ("sparse", None, "tail -n 1 {m}/records.jsonl", "", None, None),
-    "mount and ls": ("many", MOUNTED, "ls {m}", "", None, "names.py {s}"),
+    "mount and ls": ("many", MOUNTED, "ls {m}", "", None, "names.py {s} zarr_keys"),
 }
 
 

@@ -28,7 +28,8 @@ survives() {
   done
   peak=$(awk '$1 == "VmHWM:" { print int($2 / 1024) }' "/proc/${PID[$MNT]}/status")
   echo "at most $peak MiB"
-  [ "$peak" -le "$1" ]
+  # ThreadSanitizer keeps several bytes for each that is used.
+  [ "$ZR_SANITIZE" = thread ] || [ "$peak" -le "$1" ]
   unmount
   run ! grep -vE "^zarrfs: (error|warning): ([^[:cntrl:]]*'[^[:cntrl:]]*|[0-9]+ lines were left out, being too many)$" "$LOG"
 }

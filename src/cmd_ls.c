@@ -217,7 +217,8 @@ static int put_array(struct ls *l, const struct zr_step *s)
 	put_shape(&l->out, src->array);
 	zr_buf_adds(&l->out, "  ");
 	put_chunks(l, src);
-	zr_buf_adds(&l->out, "  ");
+	if (zr_files_codecs(s->files)->len > strlen("[]"))
+		zr_buf_adds(&l->out, "  ");
 	put_codecs(&l->out, zr_files_codecs(s->files));
 	zr_buf_addc(&l->out, '\n');
 	return src->array->type.kind == ZR_STRUCT

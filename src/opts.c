@@ -31,8 +31,8 @@ static const struct opt opts_table[] = {
          "default), or an error for whoever reads it",
          FOR(CAT) | FOR(CHECK) | FOR(INDEX)},
 	{"nonfinite", "null|string", zr_opts_set_word, AT(nonfinite), 0,
-         "NaN and infinities in records.jsonl: null (the\n"
-         "default), or \"NaN\", \"Infinity\", \"-Infinity\"",
+         "NaN and infinities in JSON: null (the default), or\n"
+         "\"NaN\", \"Infinity\", \"-Infinity\"",
          FOR(CAT) | FOR(LS) | FOR(INDEX)},
 	{"follow_symlinks", NULL, zr_opts_set_flag, AT(o.follow_symlinks), 0,
          "follow symbolic links that leave the store", FOR_ALL},
@@ -66,7 +66,7 @@ static const struct opt opts_table[] = {
 	{"index_dir", "DIR", zr_opts_set_string, AT(o.index_dir), 0,
          "where (default: zarrfs in $XDG_CACHE_HOME, else in\n"
          "~/.cache or, for root, /var/cache); nobody else may\n"
-         "write to it",
+         "write to it; made if it is missing",
          FOR(INDEX)},
 
 	{.help = "Owner and access:"},

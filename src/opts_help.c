@@ -89,8 +89,13 @@ static const struct verb verbs[ZR_NVERBS] = {
 				"its group or array\n"
 				"PATH. One line for each chunk that is damaged and each "
 				"array that cannot be\n"
-				"read, and one of counts. The exit status is 0 if there "
-				"was none, else 1.\n",
+				"read, and one of counts. A changed byte is surely found "
+				"where a checksum covers\n"
+				"it (crc32c, gzip, zlib, bz2, xz; zstd if written with "
+				"one); without one (blosc,\n"
+				"lz4, no compression) only what does not decode is. The "
+				"exit status is 0 if\n"
+				"nothing was found, else 1.\n",
 			.examples = "zarrfs check store.zarr\n"
 				    "zarrfs check -o missing=error store.zarr trials\n",
 		},

@@ -3,6 +3,7 @@
 # demo.sh [STORE]: installs what is missing, builds zarrfs, mounts a store and shows what one can do with it.
 # Without STORE: fixtures/demo/store, one session of an experiment as a laboratory might keep it.
 set -eu
+export LC_ALL=C.UTF-8
 
 case ${1-} in
   -*)
@@ -64,11 +65,11 @@ zarrfs=$here/build/release/zarrfs
 show_any() {
   printf '\n$ mkdir mnt && zarrfs %s mnt && cd mnt\n' "$store"
   "$zarrfs" "$store" "$mnt"
-  show "find . -path './.*' -prune -o -print | sort | head -n 40"
+  show "find . -path './.*' -prune -o -print | sort | sed '41{s/.*/…/;q}'"
   # The first three arrays with something in them: what a text file of each begins with.
   (cd "$mnt" && find . -path './.*' -prune -o -name records.jsonl -print) | sort | head -n 3 |
     while IFS= read -r file; do
-      show "head -n 3 '$(printf '%s' "$file" | sed "s/'/'\\\\''/g")' | cut -c1-150"
+      show "head -n 3 '$(printf '%s' "$file" | sed "s/'/'\\\\''/g")' | sed 's/^\\(.\\{149\\}\\)..\\+/\\1…/'"
     done
   (cd "$mnt" && find . -path './.*' -prune -o -name unreadable.txt -print) | sort | head -n 3 |
     while IFS= read -r file; do

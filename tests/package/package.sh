@@ -50,6 +50,7 @@ for place in tree:/usr installed:/usr elsewhere:/opt/zarrfs; do
   grep -q "^ExecStart=$prefix/bin/zarrfs " "$work/${place%:*}$prefix/lib/systemd/system/zarrfs@.service" ||
     complain "the unit does not start $prefix/bin/zarrfs"
 done
+[ -f "$work/elsewhere/opt/zarrfs/share/zsh/site-functions/_zarrfs" ] || complain "below /opt zsh finds no completion"
 list "$work/installed" | diff "$here/contents.txt" - || complain "cmake --install (>) puts down other files than contents.txt (<)"
 dpkg-deb -c "$deb" | awk '$2 != "root/root" || $1 ~ /^[-d].{4}w|^[-d].{7}w/' | grep . && complain "these are not root's alone"
 for file in bin/zarrfs sbin/mount.zarrfs; do

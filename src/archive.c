@@ -453,6 +453,20 @@ static void archive_freep(struct zr_archive **a)
 	zr_archive_free(*a);
 }
 
+/* Whether no central directory was found. */
+static bool archive_has_no_end(const zip_error_t *e)
+{
+	switch (zip_error_code_zip(e)) {
+	case ZIP_ER_NOZIP:
+#ifdef ZIP_ER_TRUNCATED_ZIP /* libzip 1.11 */
+	case ZIP_ER_TRUNCATED_ZIP:
+#endif
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* The first handle, and with it the central directory. */
 static int archive_read_directory(struct zr_archive *a, const char *path,
                                   struct zr_err *reterr)
@@ -461,7 +475,12 @@ static int archive_read_directory(struct zr_archive *a, const char *path,
 	struct handle h = archive_open_fd(a->fd, (uint64_t)a->st.st_size, &e);
 	int r = 0;
 
-	if (!h.za)
+	if (!h.za && archive_has_no_end(&e))
+		r = zr_err_set(reterr, archive_code(&e),
+		               "%s: zip archive: damaged or cut off (it has no central "
+		               "directory)",
+		               path);
+	else if (!h.za)
 		r = zr_err_set(reterr, archive_code(&e), "%s: zip archive: %s", path,
 		               zip_error_strerror(&e));
 	zip_error_fini(&e);

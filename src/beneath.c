@@ -118,7 +118,9 @@ static int walk_link_failed(const struct walk *w, int code, const char *what)
 
 static int walk_leaves(const struct walk *w)
 {
-	return walk_link_failed(w, -ELOOP, "a symbolic link that leaves the store");
+	return walk_link_failed(w, -ELOOP,
+	                        "a symbolic link that leaves the store (-o "
+	                        "follow_symlinks)");
 }
 
 static int walk_too_long(const struct walk *w)

@@ -53,6 +53,27 @@ int zr_cmd_print(const struct zr_buf *text)
 	return r < 0 ? zr_cmd_unwritten(r) : EXIT_SUCCESS;
 }
 
+/* What a path leads to that is a part of a node. */
+static int part_found(struct zr_engine *e, const struct zr_place *p, const char *path,
+                      struct zr_err *reterr)
+{
+	struct zr_files *f = NULL;
+	struct zr_source *s = NULL;
+
+	if (zr_tree_files(e->tree, p->node, &f) == 0)
+		s = zr_files_source(f);
+	if (s) {
+		const struct zr_layout *l = zr_files_layout(f);
+		bool is_field = l->is_struct && p->entry < l->nlevels + l->nleaves;
+
+		zr_err_set(reterr, -ENOTDIR, "%s: is a %s of array '/%s'", path,
+		           is_field ? "field" : "file", s->path);
+	}
+	zr_files_unref(f);
+	/* The first text wins. */
+	return zr_err_set(reterr, -ENOTDIR, "%s: is no group and no array", path);
+}
+
 int zr_cmd_find(struct zr_engine *e, const char *path, struct zr_place *ret,
                 struct zr_err *reterr)
 {
@@ -60,7 +81,7 @@ int zr_cmd_find(struct zr_engine *e, const char *path, struct zr_place *ret,
 	int r = zr_visit_find(e->tree, path, &p);
 
 	if (r == 0 && p.entry != 0)
-		return zr_err_set(reterr, -ENOTDIR, "%s: is no group and no array", path);
+		return part_found(e, &p, path, reterr);
 	if (r < 0)
 		return zr_err_set(reterr, r, "%s: %s", path, strerror(-r));
 	*ret = p;
@@ -74,7 +95,7 @@ int zr_cmd_who(const struct zr_opts *o, struct zr_who *ret, struct zr_err *reter
 	int r = zr_store_split(o->store, &file, &node);
 
 	if (r < 0)
-		return zr_err_set(reterr, r, "%s: %s", o->store, strerror(-r));
+		return zr_store_absent(o->store, r, reterr);
 	return zr_privilege_pick(o->user, file, ret, reterr);
 }
 

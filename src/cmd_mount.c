@@ -279,6 +279,23 @@ static int open_place(const struct zr_opts *o)
 	            O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
+/* As zr_store_open(). A word that names no file may be a verb, misspelt. */
+static int open_store(const struct zr_opts *o, struct zr_store **ret,
+                      struct zr_err *reterr)
+{
+	struct zr_err err = {0};
+	int r = zr_store_open(o->store, o->follow_symlinks, ret, &err);
+
+	if (r == -ENOENT && !strchr(o->store, '/')) {
+		ZR_CLEANUP(zr_buf_done) struct zr_buf verbs = {0};
+
+		zr_opts_verbs(&verbs);
+		return zr_err_set(reterr, r, "%s, nor a verb (%.*s)", err.text,
+		                  (int)verbs.len, (const char *)verbs.data);
+	}
+	return r < 0 ? zr_err_set(reterr, r, "%s", err.text) : 0;
+}
+
 /* All that can be done before there is a mount. */
 static int prepare(struct zr_opts *o, struct server *s, struct zr_fs **ret_fs,
                    struct zr_mount *ret_mount, struct zr_err *reterr)
@@ -288,7 +305,7 @@ static int prepare(struct zr_opts *o, struct server *s, struct zr_fs **ret_fs,
 
 	if (r < 0)
 		return zr_err_set(reterr, r, "log=%s: %s", o->log_file, strerror(-r));
-	r = zr_store_open(o->store, o->follow_symlinks, &store, reterr);
+	r = open_store(o, &store, reterr);
 	if (r < 0)
 		return r;
 	s->store = open_place(o);

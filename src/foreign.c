@@ -137,26 +137,31 @@ static bool head_has(const uint8_t *head, size_t len, const char *word)
 const char *zr_foreign_file(const uint8_t *head, size_t len)
 {
 	static const struct {
+		size_t at;
 		const char *magic;
 		const char *what;
 	} row[] = {
-		{"\x89HDF\r\n\x1a\n",
+		{0, "\x89HDF\r\n\x1a\n",
 	         "an HDF5 file, not a Zarr store: HDF5 has tools of its "
 	         "own (h5ls, h5dump), and netCDF-4 ncdump"},
-		{"SQLite format 3",
+		{0, "SQLite format 3",
 	         "an SQLite database, not a Zarr store: copy it to one with "
 	         "zarr-python 2: zarr.copy_store(zarr.SQLiteStore(...), "
 	         "zarr.DirectoryStore(...))"},
-		{"PAR1", "a Parquet file, not a Zarr store"},
-		{"\x1f\x8b",
+		{0, "PAR1", "a Parquet file, not a Zarr store"},
+		{0, "\x1f\x8b",
 	         "a compressed file, not a Zarr store: unpack it (a .tar.gz with "
 	         "tar) and mount the directory"},
+		{257, "ustar",
+	         "a tar archive, not a Zarr store: unpack it and mount the directory"},
 	};
 	size_t at = 0;
 
+	if (len == 0)
+		return "an empty file, not a Zarr store";
 	for (size_t i = 0; i < ZR_COUNT(row); i++)
-		if (len >= strlen(row[i].magic) &&
-		    memcmp(head, row[i].magic, strlen(row[i].magic)) == 0)
+		if (len >= row[i].at + strlen(row[i].magic) &&
+		    memcmp(head + row[i].at, row[i].magic, strlen(row[i].magic)) == 0)
 			return row[i].what;
 	while (at < len && head[at] && strchr(" \t\r\n", head[at]))
 		at++;
@@ -168,4 +173,18 @@ const char *zr_foreign_file(const uint8_t *head, size_t len)
 	if (head_has(head, len, "\"zarr_format\""))
 		return "a metadata document: give the directory that it lies in";
 	return NULL;
+}
+
+const char *zr_foreign_url(const char *path)
+{
+	const char *file = "file://";
+	size_t scheme = strcspn(path, "/");
+
+	if (strncmp(path, file, strlen(file)) == 0)
+		return "a URL: give the path, without file://";
+	if (scheme < 2 || path[scheme - 1] != ':' || path[scheme] != '/' ||
+	    path[scheme + 1] != '/')
+		return NULL;
+	return "a URL, and zarrfs reads local stores: copy it, or mount what it names "
+	       "(rclone, s3fs)";
 }

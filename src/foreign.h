@@ -22,3 +22,6 @@ ZR_MUST_CHECK int zr_foreign_check(struct zr_store *store, struct zr_err *reterr
 /* What the first bytes of a regular file tell, NULL if nothing. They must not hold a zip
  * archive. */
 const char *zr_foreign_file(const uint8_t *head, size_t len);
+
+/* What a path that leads to nothing tells: of a URL; NULL of any other. */
+const char *zr_foreign_url(const char *path);

@@ -143,6 +143,7 @@ static bool opts_is_ignored(const char *item)
 static int opts_item(struct parser *p, char *item, struct zr_err *reterr)
 {
 	char *value;
+	int r;
 
 	if (p->o.action == ZR_ACTION_MOUNT && opts_is_ignored(item))
 		return 0;
@@ -166,10 +167,10 @@ static int opts_item(struct parser *p, char *item, struct zr_err *reterr)
 			                  item, value, item);
 		return opt->set(p, opt, value, reterr);
 	}
-	if (p->has_views && !value && zr_opts_views_bit(item, strlen(item)) > 0) {
-		p->o.views |= (unsigned int)zr_opts_views_bit(item, strlen(item));
-		return 0;
-	}
+	r = p->has_views && !value ? zr_opts_add_view(p, item, strlen(item), reterr)
+	                           : -ENOENT;
+	if (r != -ENOENT)
+		return r;
 	return zr_err_set(reterr, -EINVAL, "unknown option '%s' in -o", item);
 }
 

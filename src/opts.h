@@ -91,6 +91,9 @@ void zr_opts_escape(struct zr_buf *out, const char *value);
 /* Appends the text of --help of a verb, generated from the table. */
 void zr_opts_help(enum zr_action about, struct zr_buf *out);
 
+/* Adds the names of the verbs, as in "ls, cat". */
+void zr_opts_verbs(struct zr_buf *out);
+
 /* The part of `count` things that a slice names: [*ret_first, *ret_last). */
 void zr_slice_of(const struct zr_slice *s, uint64_t count, uint64_t *ret_first,
                  uint64_t *ret_last);

@@ -153,6 +153,12 @@ const struct verb *zr_opts_verb(enum zr_action verb)
 	return &verbs[verb];
 }
 
+void zr_opts_verbs(struct zr_buf *out)
+{
+	for (enum zr_action v = ZR_ACTION_MOUNT + 1; v < ZR_NVERBS; v++)
+		zr_buf_addf(out, "%s%s", out->len ? ", " : "", verbs[v].name);
+}
+
 /* --- the texts -------------------------------------------------------------------------
  */
 

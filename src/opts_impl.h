@@ -90,5 +90,6 @@ int zr_opts_set_size(struct parser *p, const struct opt *opt, const char *value,
 /* Keeps a copy of the value in place of what is there. */
 int zr_opts_keep(char **where, const char *value);
 
-/* The bit of a tree that views= names; 0 for none; -1: there is no such tree. */
-int zr_opts_views_bit(const char *name, size_t len);
+/* One more name of views=LIST. -ENOENT: there is no such tree. */
+int zr_opts_add_view(struct parser *p, const char *name, size_t len,
+                     struct zr_err *reterr);

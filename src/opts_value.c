@@ -116,7 +116,7 @@ int zr_opts_set_word(struct parser *p, const struct opt *opt, const char *value,
 }
 
 /* The bit of a tree that views= names; 0 for none; -1: there is no such tree. */
-int zr_opts_views_bit(const char *name, size_t len)
+static int opts_views_bit(const char *name, size_t len)
 {
 	static const char *const names[ZR_NTREES] = {
 		[ZR_TREE_TEXT] = "none", [ZR_TREE_CSV] = "csv",   [ZR_TREE_RAW] = "raw",
@@ -129,6 +129,21 @@ int zr_opts_views_bit(const char *name, size_t len)
 	return -1;
 }
 
+int zr_opts_add_view(struct parser *p, const char *name, size_t len,
+                     struct zr_err *reterr)
+{
+	int bit = opts_views_bit(name, len);
+
+	if (bit < 0)
+		return -ENOENT;
+	if (p->has_views && (bit == 0 || p->o.views == 0))
+		return zr_err_set(reterr, -EINVAL,
+		                  "views=none: none cannot stand beside another");
+	p->o.views |= (unsigned int)bit;
+	p->has_views = true;
+	return 0;
+}
+
 /* The commas between trees mostly are those between options: see opts_item(). */
 int zr_opts_set_views(struct parser *p, const struct opt *opt, const char *value,
                       struct zr_err *reterr)
@@ -136,19 +151,21 @@ int zr_opts_set_views(struct parser *p, const struct opt *opt, const char *value
 	size_t n;
 
 	p->o.views = 0;
-	p->has_views = true;
+	p->has_views = false;
 	for (const char *s = value; *s; s += n + (s[n] == ',')) {
-		int bit;
+		int r;
 
 		n = strcspn(s, ",");
-		bit = zr_opts_views_bit(s, n);
-		if (bit < 0)
+		r = zr_opts_add_view(p, s, n, reterr);
+		if (r == -ENOENT)
 			return zr_err_set(reterr, -EINVAL,
 			                  "%s=%s: must be some of csv, raw, npy and "
 			                  "zarr, or none",
 			                  opt->name, value);
-		p->o.views |= (unsigned int)bit;
+		if (r < 0)
+			return r;
 	}
+	p->has_views = true;
 	return 0;
 }
 

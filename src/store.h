@@ -104,6 +104,10 @@ ZR_MUST_CHECK int zr_store_zip_open_node(const char *path, const char *node,
  * file's name (owned; as a key, but for ".."; "" else). -errno: there is no such file. */
 ZR_MUST_CHECK int zr_store_split(const char *path, char **ret_file, char **ret_node);
 
+/* Says why there is nothing at a path, where opening it or taking it apart gave `code`.
+ * Returns that. */
+int zr_store_absent(const char *path, int code, struct zr_err *reterr);
+
 /* Whether len bytes are a key as described above. */
 bool zr_store_is_key(const char *key, size_t len);
 

@@ -67,6 +67,20 @@ int zr_store_split(const char *path, char **ret_file, char **ret_node)
 	return 0;
 }
 
+int zr_store_absent(const char *path, int code, struct zr_err *reterr)
+{
+	const char *url = zr_foreign_url(path);
+
+	if (url)
+		return zr_err_set(reterr, code, "%s: %s", path, url);
+	if (code == -ENOTCONN)
+		return zr_err_set(reterr, code,
+		                  "%s: a dead mount (%s); remove it with: fusermount3 -u "
+		                  "MOUNTPOINT",
+		                  path, strerror(-code));
+	return zr_err_set(reterr, code, "%s: %s", path, strerror(-code));
+}
+
 /* Every zip archive begins so: with a member, with its end when it has none, or with the
  * mark of a spanned one. */
 static bool head_is_zip(const uint8_t *head, size_t len)
@@ -87,6 +101,8 @@ static int open_file(int fd, const char *file, const char *node, struct zr_store
 	size_t len = n > 0 ? (size_t)n : 0;
 	const char *what;
 
+	if (n < 0)
+		return zr_err_set(reterr, -errno, "%s: %m", file);
 	if (head_is_zip(head, len))
 		return zr_store_zip_open_node(file, node, ret, reterr);
 	what = zr_foreign_file(head, len);
@@ -106,13 +122,11 @@ static int open_base(const char *path, bool follow_symlinks, struct zr_store **r
 	int r = zr_store_split(path, &file, &node);
 
 	if (r < 0)
-		return zr_err_set(reterr, r, "%s: %s", path, strerror(-r));
+		return zr_store_absent(path, r, reterr);
 	/* Not O_PATH: what it is must be readable to be of use. */
 	fd = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		r = -errno;
-		return zr_err_set(reterr, r, "%s: %m", file);
-	}
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return zr_store_absent(file, -errno, reterr);
 	if (S_ISDIR(st.st_mode))
 		return zr_store_dir_open(path, follow_symlinks, ret, reterr);
 	if (S_ISREG(st.st_mode))

@@ -201,6 +201,31 @@ EOF
   refused /dev/null "$ZARRFS" /dev/null "$MNT"
 }
 
+@test "a URL is called one, by each verb" {
+  refused "s3://b/x.zarr: a URL*rclone" "$ZARRFS" s3://b/x.zarr "$MNT"
+  refused "file:///x.zarr: a URL: give the path" "$ZARRFS" file:///x.zarr "$MNT"
+  for verb in ls check index; do
+    refused "https://b/x.zarr: a URL" "$ZARRFS" "$verb" https://b/x.zarr
+  done
+  refused "https://b/x.zarr: a URL" "$ZARRFS" cat https://b/x.zarr a
+}
+
+@test "a word that is no store may be a verb, misspelt" {
+  refused "lst: No such file or directory, nor a verb (ls, cat, check, index)" "$ZARRFS" lst "$(fixture demo)"
+  refused "./lst: No such file or directory" "$ZARRFS" ./lst "$MNT"
+  [[ $stderr != *verb* ]]
+}
+
+@test "ls and check say what a path leads to that is no node" {
+  store=$FIXTURES/demo/store
+  for verb in ls check; do
+    refused "trials/start: is a field of array '/trials'" "$ZARRFS" "$verb" "$store" trials/start
+    refused "trials/records.jsonl: is a file of array '/trials'" "$ZARRFS" "$verb" "$store" trials/records.jsonl
+    refused "lfp/values: is a file of array '/lfp'" "$ZARRFS" "$verb" "$store" lfp/values
+    refused ".zarr/zarr.json: is no group and no array" "$ZARRFS" "$verb" "$store" .zarr/zarr.json
+  done
+}
+
 @test "bad options are refused by name, before the store is looked at" {
   refused nonsense "$ZARRFS" -o nonsense "$(fixture demo)" "$MNT"
   refused nonsense "$ZARRFS" -o ro,nonsense=1,allow_other /nowhere "$MNT"
@@ -272,6 +297,11 @@ kill_all_of() {
   [ "${#stderr_lines[@]}" = 1 ]
   [[ $stderr == *"$MNT"*dead*fusermount3* ]]
   is_mounted "$MNT"
+  mkdir "$BATS_TEST_TMPDIR/other"
+  run --separate-stderr limit 60 "$ZARRFS" "$MNT" "$BATS_TEST_TMPDIR/other" # nor is it a store
+  [ "$status" != 0 ]
+  [ "${#stderr_lines[@]}" = 1 ]
+  [[ $stderr == *"$MNT: a dead mount"*fusermount3* ]]
   fusermount3 -uz "$MNT"
   mount_store "$(fixture demo)"
   unmount

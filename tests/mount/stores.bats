@@ -78,7 +78,11 @@ shows() {
   refused "$STORE/parquet: *kerchunk" "$STORE/parquet"
   refused "$STORE/draft: *early draft" "$STORE/draft"
   refused "$STORE/refs.json: *kerchunk" "$STORE/refs.json"
+  tar -cf "$STORE/x.tar" -C "$STORE" n5
+  : >"$STORE/empty"
   refused "$STORE/x.nwb: *HDF5" "$STORE/x.nwb"
+  refused "$STORE/x.tar: a tar archive*unpack it" "$STORE/x.tar"
+  refused "$STORE/empty: an empty file" "$STORE/empty"
   refused "give the directory that it lies in" "$FIXTURES/layouts/store/both/zarr.json"
   refused "$STORE/nothing: not a Zarr store" "$STORE/nothing"
 }

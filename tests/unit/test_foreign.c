@@ -78,6 +78,43 @@ static void check_file(const char *head, const char *want)
 		CHECK_STR(got, want);
 }
 
+static void a_tar_archive_is_known_by_its_first_header(void)
+{
+	uint8_t head[512] = "zarr.json";
+
+	CHECK(!zr_foreign_file(head, sizeof(head)));
+	memcpy(head + 257, "ustar", 5);
+	CHECK(strstr(zr_foreign_file(head, sizeof(head)), "a tar archive"));
+	CHECK(strstr(zr_foreign_file(head, 262), "a tar archive"));
+	CHECK(!zr_foreign_file(head, 261));
+}
+
+static void a_url_is_no_path(void)
+{
+	static const struct {
+		const char *path, *want; /* how it begins; NULL: no URL */
+	} row[] = {
+		{"s3://bucket/x.zarr", "a URL, and zarrfs reads local stores"},
+		{"https://host/x.zarr", "a URL, and zarrfs reads local stores"},
+		{"simplecache::gs://b", "a URL, and zarrfs reads local stores"},
+		{"file:///data/x.zarr", "a URL: give the path, without file://"},
+		{"a:b/x.zarr", NULL},
+		{"a:/x.zarr", NULL},
+		{"data/s3://b", NULL},
+		{"://b", NULL},
+		{"//b", NULL},
+		{"s3:", NULL},
+		{"", NULL},
+	};
+
+	for (size_t i = 0; i < ZR_COUNT(row); i++) {
+		const char *got = zr_foreign_url(row[i].path);
+
+		CHECK(!got == !row[i].want);
+		CHECK(!got || strncmp(got, row[i].want, strlen(row[i].want)) == 0);
+	}
+}
+
 static void files_are_known_by_how_they_begin(void)
 {
 	check_file("\x89HDF\r\n\x1a\n....", "an HDF5 file");
@@ -92,7 +129,7 @@ static void files_are_known_by_how_they_begin(void)
 	check_file("{\"zarr_format\": 3}", "a metadata document");
 	check_file("{\"a\": 1}", NULL);
 	check_file("[\"refs\"]", NULL);
-	check_file("", NULL);
+	check_file("", "an empty file");
 	check_file("   ", NULL);
 	check_file("\x89HDF", NULL);
 }
@@ -103,5 +140,7 @@ int main(void)
 	RUN(a_zarr_store_is_not);
 	RUN(a_store_that_does_not_answer_is_nothing_else);
 	RUN(files_are_known_by_how_they_begin);
+	RUN(a_tar_archive_is_known_by_its_first_header);
+	RUN(a_url_is_no_path);
 	return EXIT_SUCCESS;
 }

@@ -79,7 +79,7 @@ static void a_store_is_opened_by_what_it_is(void)
 		{"z.zip//a/./b/", 0, NULL},
 		{"directory.zip/none", -ENOENT, "directory.zip/none: No such file"},
 		{"text.zip", -EINVAL, "text.zip: not a Zarr store: neither a directory"},
-		{"nothing", -EINVAL, "nothing: not a Zarr store: neither"},
+		{"nothing", -EINVAL, "nothing: an empty file"},
 		{"fifo", -EINVAL, "fifo: not a Zarr store: neither"},
 		{"fifo/a", -EINVAL, "fifo: not a Zarr store: neither"},
 		{"missing", -ENOENT, "missing: No such file"},

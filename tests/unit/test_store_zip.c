@@ -581,6 +581,9 @@ static void what_is_no_archive_is_not_opened(void)
 		CHECK_INT(r, -EUCLEAN);
 		CHECK_INT(err.code, -EUCLEAN);
 		CHECK(strncmp(err.text, path, strlen(path)) == 0);
+		CHECK_STR(err.text + strlen(path),
+		          ": zip archive: damaged or cut off (it "
+		          "has no central directory)");
 	}
 	err = (struct zr_err){0};
 	CHECK_INT(zr_store_zip_open("/", &s, &err), -EUCLEAN);

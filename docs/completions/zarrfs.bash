@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # bash completion for zarrfs(1)
 
-# VERBS|OPTION|VALUES. tests/unit/check_docs.sh holds this table to `zarrfs --help`.
+# VERBS|OPTION|VALUES; @ is what bash calls a kind of values. tests/unit/check_docs.sh holds this table to `zarrfs --help`.
 _zarrfs_table='
 mount|-f|
 mount|-d|
@@ -22,7 +22,7 @@ mount|-o views=|csv raw npy zarr none
 mount cat check index|-o cache=|256M 512M 1G 2G
 mount|-o size_wait=|0 30 300
 mount index|-o index=|on off
-mount index|-o index_dir=|
+mount index|-o index_dir=|@directory
 mount|-o uid=|
 mount|-o gid=|
 mount|-o umask=|022 027 077
@@ -30,10 +30,10 @@ mount|-o allow_other|
 mount|-o allow_root|
 mount|-o default_permissions|
 mount|-o fsname=|
-mount|-o log=|
+mount|-o log=|@file
 mount|-o noexec|
 mount|-o sandbox=|on off
-mount index|-o user=|
+mount index|-o user=|@user
 '
 
 # The last of a list behind -o. What is replied begins behind the last "=", where bash has cut the word.
@@ -45,15 +45,73 @@ _zarrfs_list() {
     [[ " $verbs " == *" $verb "* && $option == '-o '* ]] || continue
     option=${option#-o }
     if [[ $option == *= && $last == "$option"* ]]; then
-      for reply in $values; do
-        [[ $reply == "${last#"$option"}"* ]] && COMPREPLY+=("$head$option$reply")
-      done
+      if [[ $values == @* ]]; then
+        compopt -o filenames
+        values=$(compgen -A "${values#@}" -- "${last#"$option"}")
+      fi
+      while read -r reply; do
+        [[ $reply && $reply == "${last#"$option"}"* ]] && COMPREPLY+=("$head$option$reply")
+      done <<<"${values// /$'\n'}"
     elif [[ $option == "$last"* ]]; then
       COMPREPLY+=("$head$option")
     fi
   done <<<"$_zarrfs_table"
   COMPREPLY=("${COMPREPLY[@]#"${list%"${list##*=}"}"}")
   compopt -o nospace
+}
+
+# What `zarrfs ls` prints, as paths: for `cat` those of files, for others those of groups and arrays.
+# shellcheck disable=SC2016 # for awk
+_zarrfs_paths='
+  function put(dir, name) { print dir == "" ? name : dir "/" name }
+  {
+    match($0, /[^ ]/)
+    depth = (RSTART - 1) / 2
+    $0 = substr($0, RSTART)
+    slash = index($0, "/")
+    name = slash ? substr($0, 1, slash - 1) : $0
+    if (!slash)
+      sub(/  .*/, "", name)
+    above = depth > 1 ? at[depth - 1] "/" : ""
+    at[depth] = above name
+    what = slash ? substr($0, slash + 1) : ""
+    if (verb != "cat") {
+      if (slash && depth && what !~ /^ *struct$/)
+        print at[depth]
+    } else if (!slash)
+      print at[depth]
+    else if (what ~ /^  unreadable: /)
+      put(at[depth], "unreadable.txt")
+    else if (what != "" && what !~ /^  cannot be listed: /) {
+      put(at[depth], "records.jsonl")
+      if (what !~ /^ *struct( |$)/)
+        put(at[depth], "values")
+    }
+  }'
+
+# A path in the store that stands in front of it, one name at a time. Stores that take long are left alone.
+_zarrfs_path() {
+  local verb=$1 cur=$2 before=$3 store='' operands=0 i words path rest
+  # shellcheck disable=SC2162 # a backslash quotes, as on the command line
+  read -a words <<<"$before"
+  for ((i = 2; i < ${#words[@]}; i++)); do
+    case ${words[i]} in
+      -o | --rows) ((i++)) ;;
+      -*) ;;
+      *) ((operands++)) || store=${words[i]/#\~\//$HOME/} ;;
+    esac
+  done
+  ((operands == 1)) || [[ $operands -gt 1 && $verb == cat ]] || return
+  compopt +o default +o bashdefault -o filenames
+  while IFS= read -r path; do
+    [[ $path == "$cur"* ]] || continue
+    rest=${path:${#cur}}
+    [[ $rest == */* ]] && rest=${rest%%/*}/
+    COMPREPLY+=("$cur$rest")
+  done < <(timeout 2 "${COMP_WORDS[0]}" ls -- "$store" 2>/dev/null | awk -v verb="$verb" "$_zarrfs_paths")
+  ((${#COMPREPLY[@]})) || return
+  mapfile -t COMPREPLY < <(printf '%s\n' "${COMPREPLY[@]}" | LC_ALL=C sort -u)
+  [[ ${#COMPREPLY[@]} != 1 || ${COMPREPLY[0]} != */ ]] || compopt -o nospace
 }
 
 _zarrfs() {
@@ -77,6 +135,8 @@ _zarrfs() {
   elif [[ $COMP_CWORD -eq 1 ]]; then
     mapfile -t COMPREPLY < <(compgen -W 'ls cat check index'; compgen -f)
     compopt -o filenames
+  elif [[ $verb =~ ^(ls|cat|check)$ ]]; then
+    _zarrfs_path "$verb" "${cur//\\/}" "${line%"$cur"}"
   fi
 }
 

@@ -149,3 +149,9 @@ EOF
   [ "$(limit 60 ls -l "$MNT" | grep -c '^d')" = 20000 ]
   unmount
 }
+
+@test "zarrfs ls ends no line in blanks, of an array without codecs neither" {
+  run -0 limit 60 "$ZARRFS" ls "$(fixture v2.plain)"
+  [[ $output == *"int16/  >i2 [5]  2/3 chunks of [2]"* ]]
+  run ! grep ' $' <<<"$output"
+}

@@ -151,8 +151,13 @@ if command -v bash >/dev/null; then
     ((${#COMPREPLY[@]})) || exit 0
     printf "%s\n" "${COMPREPLY[@]}" | sort | tr "\n" " "
   '
+  mkdir "$work/bin" "$work/logs"
+  ln -s "$(realpath "$zarrfs")" "$work/bin/zarrfs"
+  printf '#!/bin/sh\nshift\nexec "$@"\n' >"$work/bin/timeout" # however slow the machine is
+  chmod +x "$work/bin/timeout"
+  demo=$top/fixtures/demo/store
   while IFS='>' read -r line want; do
-    got=$(bash -c "$complete" _ "$docs/completions/zarrfs.bash" "$line")
+    got=$(PATH=$work/bin:$PATH bash -c "$complete" _ "$docs/completions/zarrfs.bash" "$line")
     [ "$got" = "$want" ] || {
       echo "bash: '$line' is completed as '$got', not as '$want'"
       bad=1
@@ -169,6 +174,19 @@ zarrfs index a b -o index=o>off on
 zarrfs -o follow_symlinks,allow_>follow_symlinks,allow_other follow_symlinks,allow_root 
 zarrfs -o view=n>npy 
 zarrfs --v>--version 
+zarrfs -o index_dir=$work/lo>$work/logs 
+zarrfs -o cache=1G,log=$work/l>$work/logs 
+zarrfs cat $demo tri>trials/ 
+zarrfs cat -o missing=error --rows 0:5 $demo trials/g>trials/gaze/ 
+zarrfs cat $demo trials/gaze/x lfp/>lfp/records.jsonl lfp/values 
+zarrfs cat $demo trials/v>
+zarrfs cat $demo/trials g>gaze/ 
+zarrfs cat $top/fixtures/formats/store refused/zfp/>refused/zfp/unreadable.txt 
+zarrfs ls $demo >lfp probe probe/ spikes trials 
+zarrfs check $demo probe/>probe/sites 
+zarrfs check $demo probe tr>
+zarrfs ls $top/docs d>
+zarrfs index $demo t>
 EOT
 fi
 

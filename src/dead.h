@@ -14,8 +14,8 @@
 /* Whether there is one at `point`. Asks whoever serves the mount, and waits for it. */
 bool zr_dead_mount(const char *point);
 
-/* Whether the mount at `point` (absolute, without symbolic links) is of this type. What
- * is dead is not touched. */
+/* Whether the mount at `point` (absolute, without symbolic links), dead or not, is of
+ * this type. It is not touched. */
 bool zr_dead_is_type(const char *point, const char *type);
 
 /* Takes a dead mount away, lazily: by umount2(), or by fusermount3 for users other than

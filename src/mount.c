@@ -105,6 +105,22 @@ static int mount_check_point(const char *point, struct zr_err *reterr)
 	}
 }
 
+/* The same twice, or STORE and MOUNTPOINT in the wrong order, is a mistake that would
+ * succeed: the kernel stacks mounts. */
+static int mount_check_mounted(const struct zr_mount *m, const struct zr_opts *o,
+                               struct zr_err *reterr)
+{
+	if (zr_dead_is_type(m->point, "fuse.zarrfs"))
+		return zr_err_set(reterr, -EBUSY,
+		                  "mount point '%s' has a mount of zarrfs already; "
+		                  "remove it with: fusermount3 -u '%s'",
+		                  o->mountpoint, o->mountpoint);
+	if (zr_dead_is_type(m->store, "fuse.zarrfs"))
+		return zr_err_set(reterr, -EINVAL,
+		                  "store '%s' is a mount of zarrfs, no store", o->store);
+	return 0;
+}
+
 static int mount_check_nesting(const struct zr_mount *m, const struct zr_opts *o,
                                struct zr_err *reterr)
 {
@@ -167,6 +183,8 @@ int zr_mount_check(const struct zr_opts *o, struct zr_mount *ret, struct zr_err 
 		r = mount_check_point(o->mountpoint, reterr);
 		if (r == 0)
 			r = mount_absolute(o->mountpoint, &m.point, reterr);
+		if (r == 0)
+			r = mount_check_mounted(&m, o, reterr);
 		if (r == 0)
 			r = mount_check_nesting(&m, o, reterr);
 		if (r == 0)

@@ -26,10 +26,11 @@ struct zr_mount {
  * Look whether STORE can be mounted at MOUNTPOINT, and make both absolute.
  *
  * A dead mount of ours at MOUNTPOINT is taken away. Refused: a mount point that is
- * missing, no directory, another dead mount, or inside of the store (the store would then
- * show itself, without end). A store inside of the mount point (or equal to it) is only
- * hidden by the mount: it was opened before, and is read beneath it, unless links may
- * lead back in through a path (follow_symlinks).
+ * missing, no directory, another dead mount, a mount of ours that lives, or inside of the
+ * store (the store would then show itself, without end); a store that is a mount of ours.
+ * A store inside of the mount point (or equal to it) is only hidden by the mount: it was
+ * opened before, and is read beneath it, unless links may lead back in through a path
+ * (follow_symlinks).
  */
 ZR_MUST_CHECK int zr_mount_check(const struct zr_opts *o, struct zr_mount *ret,
                                  struct zr_err *reterr);

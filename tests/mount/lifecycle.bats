@@ -146,6 +146,19 @@ gone() { ! kill -0 "$1" 2>/dev/null; }
   done
 }
 
+@test "a second mount at the same place, and a mount as STORE, are refused, and the first goes on" {
+  mount_store "$STORE" -o index=off
+  run -1 limit 60 "$ZARRFS" "$STORE" "$MNT" 3>&-
+  [ "$output" = "zarrfs: mount point '$MNT' has a mount of zarrfs already; remove it with: fusermount3 -u '$MNT'" ]
+  mkdir "$BATS_TEST_TMPDIR/other"
+  run -1 limit 60 "$ZARRFS" "$MNT" "$BATS_TEST_TMPDIR/other" 3>&-
+  [ "$output" = "zarrfs: store '$MNT' is a mount of zarrfs, no store" ]
+  cmp "$MNT/trials/start" "$FIXTURES/demo/expect/trials/start"
+  unmount
+  mount_store "$STORE" -o index=off # the place is free again
+  unmount
+}
+
 @test "nonfinite=string gives the names of NaN and infinities" {
   mount_store "$STORE" -o nonfinite=string
   sed 's/null/"NaN"/g' "$FIXTURES/demo/expect/trials/records.jsonl" | cmp - "$MNT/trials/records.jsonl"

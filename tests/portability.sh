@@ -31,6 +31,7 @@ fi
 [ -z "${ZR_INSIDE:-}" ] || umount -l -a -t fuse,fuse.zarrfs || true
 root=$roots/$target
 unset CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER
+unset ZR_LONG # what takes long here takes an hour there
 export LC_ALL=C.UTF-8
 
 step() { echo "$target: $*"; }

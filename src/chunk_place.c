@@ -96,9 +96,9 @@ static int spot_decode(const struct zr_spot *p, struct zr_buf *own_stored, uint6
 {
 	int r;
 
-	zr_gate_enter(p->src->gate);
+	zr_gate_enter_decoding(p->src->gate);
 	r = zr_codecs_decode(spot_level(p)->codecs, own_stored, exact, max, ret, reterr);
-	zr_gate_leave(p->src->gate);
+	zr_gate_leave_decoding(p->src->gate);
 	return r;
 }
 
@@ -149,13 +149,13 @@ int zr_spot_load(const struct zr_spot *p, const struct zr_spot_limit *limit,
 	r = spot_decode_text(p, &stored, limit, &bytes, reterr);
 	if (r < 0)
 		return r;
-	zr_gate_enter(p->src->gate);
+	zr_gate_enter_decoding(p->src->gate);
 	r = zr_items_decode(a->type.kind, &bytes, g->cell_records, &chunk->data,
 	                    &chunk->text, reterr);
 	if (r == 0 && a->type.kind == ZR_LIST)
 		r = zr_items_check_lists(&chunk->data, a->type.fields[0].type.size,
 		                         reterr);
-	zr_gate_leave(p->src->gate);
+	zr_gate_leave_decoding(p->src->gate);
 	return r;
 }
 
@@ -243,10 +243,10 @@ static int index_decode(const struct zr_spot *p, struct zr_buf *own_stored,
 	struct zr_err why = {0};
 	int r;
 
-	zr_gate_enter(p->src->gate);
+	zr_gate_enter_decoding(p->src->gate);
 	r = zr_codecs_decode(spot_level(p)->index_codecs, own_stored, size, size, ret,
 	                     &why);
-	zr_gate_leave(p->src->gate);
+	zr_gate_leave_decoding(p->src->gate);
 	if (r < 0)
 		return zr_err_set(reterr, r, "the shard's index: %s", why.text);
 	return 0;

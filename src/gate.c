@@ -8,6 +8,7 @@
 
 struct zr_gate {
 	sem_t slots;
+	sem_t decoding;
 };
 
 /* The cores that this process may use: a container or taskset may allow fewer than the
@@ -30,7 +31,8 @@ struct zr_gate *zr_gate_new(unsigned int width)
 
 	if (!g)
 		return NULL;
-	if (sem_init(&g->slots, 0, width ? width : gate_cores()) < 0) {
+	width = width ? width : gate_cores();
+	if (sem_init(&g->slots, 0, width) < 0 || sem_init(&g->decoding, 0, width) < 0) {
 		free(g);
 		return NULL;
 	}
@@ -42,16 +44,32 @@ void zr_gate_free(struct zr_gate *g)
 	if (!g)
 		return;
 	sem_destroy(&g->slots);
+	sem_destroy(&g->decoding);
 	free(g);
+}
+
+static void gate_wait(sem_t *slots)
+{
+	while (sem_wait(slots) < 0 && errno == EINTR)
+		;
 }
 
 void zr_gate_enter(struct zr_gate *g)
 {
-	while (sem_wait(&g->slots) < 0 && errno == EINTR)
-		;
+	gate_wait(&g->slots);
 }
 
 void zr_gate_leave(struct zr_gate *g)
 {
 	sem_post(&g->slots);
+}
+
+void zr_gate_enter_decoding(struct zr_gate *g)
+{
+	gate_wait(&g->decoding);
+}
+
+void zr_gate_leave_decoding(struct zr_gate *g)
+{
+	sem_post(&g->decoding);
 }

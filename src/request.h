@@ -89,8 +89,10 @@ void zr_queue_interrupt(struct zr_queue *q, struct zr_job *job);
 
 /*
  * A gate that at most `width` threads pass at a time: one for each core, held around
- * decoding and rendering (never around I/O or waiting), so that many workers that wait
- * for a store cost nothing, and many that compute do not trample each other.
+ * rendering (never around I/O or waiting), so that many workers that wait for a store
+ * cost nothing, and many that compute do not trample each other. Decoding has as many
+ * places of its own: a gate is not fair, and while those who render came back again and
+ * again, the chunk that all of them want next would be late.
  */
 struct zr_gate;
 struct zr_gate *zr_gate_new(unsigned int width); /* 0: number of usable cores. NULL: no
@@ -98,3 +100,5 @@ struct zr_gate *zr_gate_new(unsigned int width); /* 0: number of usable cores. N
 void zr_gate_free(struct zr_gate *g);            /* nobody is inside; NULL is allowed */
 void zr_gate_enter(struct zr_gate *g);
 void zr_gate_leave(struct zr_gate *g);
+void zr_gate_enter_decoding(struct zr_gate *g);
+void zr_gate_leave_decoding(struct zr_gate *g);

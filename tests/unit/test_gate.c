@@ -11,6 +11,8 @@ enum { THREADS = 6, ROUNDS = 50 };
 
 struct crowd {
 	struct zr_gate *gate;
+	void (*enter)(struct zr_gate *g);
+	void (*leave)(struct zr_gate *g);
 	atomic_int inside, most;
 };
 
@@ -21,21 +23,22 @@ static void *pass(void *arg)
 	for (int i = 0; i < ROUNDS; i++) {
 		int n, most;
 
-		zr_gate_enter(c->gate);
+		c->enter(c->gate);
 		n = atomic_fetch_add(&c->inside, 1) + 1;
 		most = c->most;
 		while (n > most && !atomic_compare_exchange_weak(&c->most, &most, n))
 			;
 		usleep(100);
 		atomic_fetch_sub(&c->inside, 1);
-		zr_gate_leave(c->gate);
+		c->leave(c->gate);
 	}
 	return NULL;
 }
 
-static int most_inside(unsigned int width)
+static int most_of(unsigned int width, void (*enter)(struct zr_gate *g),
+                   void (*leave)(struct zr_gate *g))
 {
-	struct crowd c = {.gate = zr_gate_new(width)};
+	struct crowd c = {.gate = zr_gate_new(width), .enter = enter, .leave = leave};
 	pthread_t thread[THREADS];
 
 	CHECK(c.gate);
@@ -46,6 +49,12 @@ static int most_inside(unsigned int width)
 	zr_gate_free(c.gate);
 	CHECK_INT(c.inside, 0);
 	return c.most;
+}
+
+static int most_inside(unsigned int width)
+{
+	return ZR_MAX(most_of(width, zr_gate_enter, zr_gate_leave),
+	              most_of(width, zr_gate_enter_decoding, zr_gate_leave_decoding));
 }
 
 static void no_more_than_width_are_inside(void)
@@ -64,6 +73,20 @@ static void width_is_used(void)
 	zr_gate_enter(g);
 	zr_gate_leave(g);
 	zr_gate_enter(g);
+	zr_gate_free(g);
+}
+
+/* Would wait for ever if they were in each other's way. */
+static void who_decodes_has_a_place_of_his_own(void)
+{
+	struct zr_gate *g = zr_gate_new(1);
+
+	zr_gate_enter(g);
+	zr_gate_enter_decoding(g);
+	zr_gate_leave(g);
+	zr_gate_enter(g);
+	zr_gate_leave_decoding(g);
+	zr_gate_enter_decoding(g);
 	zr_gate_free(g);
 }
 
@@ -92,6 +115,7 @@ int main(void)
 {
 	RUN(no_more_than_width_are_inside);
 	RUN(width_is_used);
+	RUN(who_decodes_has_a_place_of_his_own);
 	RUN(width_zero_is_the_cores_that_may_be_used);
 	RUN(free_takes_null);
 	return EXIT_SUCCESS;

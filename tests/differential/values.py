@@ -115,13 +115,20 @@ def column(rng, n, leaf, tame=False):
     return from_pool(rng, n, text_pool(rng, leaf))
 
 
+def held(rng, column):
+    """The same values, or each for a run of records: what neighbours have in common is rendered once."""
+    run = [1, 1, 13, 150, len(column)][rng.integers(5)]
+    return column[np.arange(len(column)) // run * run]
+
+
 def records(typ, n, seed, tame=False):
     """n records. tame: floats one can compute with."""
     out = np.zeros((n, typ.size), np.uint8)
     if n == 0:
         return b""
     for k, (at, leaf) in enumerate(ref.leaves(typ)):
-        out[:, at:at + leaf.size] = column(np.random.default_rng([seed, k]), n, leaf, tame)
+        rng = np.random.default_rng([seed, k])
+        out[:, at:at + leaf.size] = held(rng, column(rng, n, leaf, tame))
     return out.tobytes()
 
 

@@ -87,9 +87,11 @@ struct zr_chunk *zr_source_peek(struct zr_source *s, uint64_t cell);
 ZR_MUST_CHECK int zr_source_scan(struct zr_source *s, uint64_t cell,
                                  struct zr_chunk **ret);
 
-/* Whether an object is what was stored, as far as its store can tell; what is damaged is
- * logged. Reads all of it, where a reader would not. */
-bool zr_source_verify(struct zr_source *s, uint64_t object);
+/* Whether an object is what was stored, as far as its store can tell. Reads all of it,
+ * where a reader would not. -EUCLEAN: it is damaged, which is logged; others as the
+ * store's, which a reader will meet, too, if they last. */
+ZR_MUST_CHECK int zr_source_verify(struct zr_source *s, uint64_t object,
+                                   struct zr_err *reterr);
 
 /*
  * As zr_source_get(), when only `bytes` bytes from `first` on are wanted of each record.

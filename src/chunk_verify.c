@@ -15,26 +15,26 @@ static bool is_read_in_parts(const struct zr_array *a)
 	return a->nlevels > 1 && zr_codecs_count(a->levels[0].codecs) == 0;
 }
 
-bool zr_source_verify(struct zr_source *s, uint64_t object)
+int zr_source_verify(struct zr_source *s, uint64_t object, struct zr_err *reterr)
 {
 	ZR_CLEANUP(zr_freep) char *key = NULL;
 	uint64_t at[ZR_MAX_DIMS];
 	char name[ZR_KEY_MAX];
-	struct zr_err err = {0};
+	int r;
 
 	if (!is_read_in_parts(s->array))
-		return true;
+		return 0;
 	zr_grid_object_at(&s->grid, object, at);
 	zr_grid_key(s->array, at, s->array->separator, name);
 	if (asprintf(&key, "%s%s%s", s->path, *s->path ? "/" : "", name) < 0) {
 		key = NULL;
-		return true;
+		return -ENOMEM;
 	}
-	/* Whatever else may be wrong is found, and said, where its chunks are read. */
-	if (zr_store_verify(s->store, key, &err) != -EUCLEAN)
-		return true;
-	zr_error("array '/%s': chunk '%s' is damaged: %s", s->path, name, err.text);
-	return false;
+	r = zr_store_verify(s->store, key, reterr);
+	if (r == -EUCLEAN)
+		zr_error("array '/%s': chunk '%s' is damaged: %s", s->path, name,
+		         reterr->text);
+	return r;
 }
 
 /* --- what has changed -----------------------------------------------------------------

@@ -32,6 +32,7 @@ struct check {
 	char *path;                       /* owned: of it */
 	int error;                        /* nothing more is to be had */
 	uint64_t arrays, chunks, bytes, damaged, unread, unreadable;
+	uint64_t shards_damaged, shards_unread; /* as a whole; their chunks count, too */
 };
 
 struct cell {
@@ -136,7 +137,8 @@ static void check_tell(struct check *c)
 		                 "/%s: %.0f %% (array %" PRIu64 "; %.1f GiB, %" PRIu64
 		                 " damaged)",
 		                 c->path, 100.0 * (double)c->object / (double)c->nobjects,
-		                 c->arrays, (double)c->bytes / (1 << 30), c->damaged);
+		                 c->arrays, (double)c->bytes / (1 << 30),
+		                 c->damaged + c->shards_damaged);
 	pthread_mutex_unlock(&c->lock);
 }
 
@@ -144,11 +146,17 @@ static void check_cell(struct check *c, const struct cell *cell)
 {
 	struct zr_source *src = zr_files_source(cell->files);
 	struct zr_chunk *chunk = NULL;
-	bool whole = !cell->first || zr_source_verify(src, cell->object);
+	struct zr_err err = {0};
+	int sum = cell->first ? zr_source_verify(src, cell->object, &err) : 0;
 	int r = zr_source_scan(src, cell->number, &chunk);
 
+	/* What could not be summed up but now is read: it may be wrong. */
+	if (sum < 0 && sum != -EUCLEAN && (r == 0 || r == -ENOENT))
+		zr_error("array '%s': a shard cannot be summed up: %s",
+		         zr_source_label(src), err.code ? err.text : strerror(-sum));
 	pthread_mutex_lock(&c->lock);
-	c->damaged += !whole;
+	c->shards_damaged += sum == -EUCLEAN;
+	c->shards_unread += sum < 0 && sum != -EUCLEAN;
 	if (r == 0) {
 		c->chunks++;
 		c->bytes += chunk->data.len + chunk->text.len;
@@ -206,6 +214,13 @@ static void put_count(uint64_t n, const char *what, const char *how)
 		printf(", %" PRIu64 " %s%s%s", n, what, n == 1 ? "" : "s", how);
 }
 
+static bool check_found_nothing(const struct check *c)
+{
+	return c->damaged + c->unread + c->unreadable + c->shards_damaged +
+	               c->shards_unread ==
+	       0;
+}
+
 static void put_counts(const struct check *c)
 {
 	uint64_t chunks = c->chunks + c->damaged + c->unread;
@@ -213,11 +228,10 @@ static void put_counts(const struct check *c)
 	printf("%" PRIu64 " array%s", c->arrays, c->arrays == 1 ? "" : "s");
 	put_count(chunks, "chunk", "");
 	put_count(c->bytes, "byte", " decoded");
-	put_count(c->damaged, "chunk", " damaged");
-	put_count(c->unread, "chunk", " not read");
+	put_count(c->damaged + c->shards_damaged, "chunk", " damaged");
+	put_count(c->unread + c->shards_unread, "chunk", " not read");
 	put_count(c->unreadable, "node", " unreadable");
-	printf("%s\n",
-	       c->damaged + c->unread + c->unreadable == 0 ? ", nothing damaged" : "");
+	printf("%s\n", check_found_nothing(c) ? ", nothing damaged" : "");
 }
 
 static int check_run(struct check *c, struct zr_engine *e, const char *path,
@@ -262,5 +276,5 @@ int zr_cmd_check(const struct zr_opts *o)
 	put_counts(&c);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		return zr_cmd_unwritten(-EIO);
-	return c.damaged + c.unread + c.unreadable > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_found_nothing(&c) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -127,8 +127,10 @@ with open(f"{out}/bad.zip", "r+b") as f:        # the first byte of the first re
 EOF
   run -0 limit 60 "$ZARRFS" check "$zips/good.zip"
   [[ $output == *", nothing damaged" ]]
+  all=${output#*arrays, }
   run -1 limit 60 "$ZARRFS" check "$zips/bad.zip"
   [ "${#lines[@]}" = 2 ]
+  [[ ${lines[1]} == *", ${all%, nothing damaged}, 1 chunk damaged" ]] # as many chunks, and as many bytes
   [[ ${lines[0]} == *"array '/missing_inner': chunk 'c/0' is damaged: 'missing_inner/c/0' is damaged: its CRC-32 is wrong" ]]
   [[ ${lines[1]} == *", 1 chunk damaged" ]]
 }

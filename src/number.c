@@ -145,7 +145,7 @@ static char *put_scientific(char *out, uint64_t digits, unsigned int n, int e)
  */
 struct plain {
 	uint8_t skip;   /* what stands before the digits: 0.000 */
-	uint8_t whole;  /* digits before the point; 16 of them if it is before all */
+	uint8_t stay;   /* digits behind the first one that the point does not move */
 	uint8_t point;  /* where it is */
 	uint8_t points; /* 1 if it is among the digits, else 0 */
 	uint8_t least; /* length, at least: 5.0 has a digit of its own behind the point */
@@ -153,11 +153,11 @@ struct plain {
 
 #define BELOW_1(zeros)                                                                   \
 	{                                                                                \
-		.skip = (zeros) + 2, .whole = 16, .point = 1                             \
+		.skip = (zeros) + 2, .stay = 16, .point = 1                              \
 	}
 #define FROM_1(n)                                                                        \
 	{                                                                                \
-		.whole = (n), .point = (n), .points = 1, .least = (n) + 2                \
+		.stay = (n)-1, .point = (n), .points = 1, .least = (n) + 2               \
 	}
 
 static const struct plain plains[20] = {
@@ -172,19 +172,18 @@ static char *put_plain(char *out, uint64_t digits, unsigned int n, int magnitude
 {
 	const struct plain *p = &plains[magnitude + 4];
 	uint64_t all = digits * zr_powers_of_10[17 - n];
-	uint32_t low = (uint32_t)(all % 1000000000);
-	zr_chars16 first = zr_chars16_of((uint32_t)(all / 1000000000), low / 10);
+	uint64_t behind = all % 10000000000000000;
+	zr_chars16 c = zr_chars16_of((uint32_t)(behind / 100000000),
+	                             (uint32_t)(behind % 100000000));
 	char *to = out + p->skip;
 
 	memcpy(out, "0.000000", 8);
-	/* The 16th, if it is moved; and the last one, which takes its place if it is not.
-	 */
-	to[16] = (char)('0' + low / 10 % 10);
-	to[16 + p->points] = (char)('0' + low % 10);
-	zr_chars16_store(to, zr_chars16_part(first, p->whole));
+	*to++ = (char)('0' + all / 10000000000000000);
+	zr_chars16_store(to + 1, c); /* of which the last one stays, if it is moved */
+	zr_chars16_store(to, zr_chars16_part(c, p->stay));
 	out[p->point] = '.';
 	n += p->points;
-	return to + ZR_MAX(n, (unsigned int)p->least);
+	return to - 1 + ZR_MAX(n, (unsigned int)p->least);
 }
 
 char *zr_put_decimal(char *out, struct zr_decimal d)

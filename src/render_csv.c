@@ -143,20 +143,22 @@ zr_put_fn zr_csv_put(const struct zr_type *t)
 	}
 }
 
-char *zr_csv_put_sole(const struct zr_value *v, const uint8_t *p, uint64_t stride,
-                      uint64_t n, char *out)
+ZR_INLINE char *csv_sole(const struct zr_value *v, const uint8_t *p, char *out)
 {
-	for (; n > 0; n--, p += stride) {
-		char *cell = out;
+	char *end = v->inner(v, p, 0, 1, out, NULL) - 1;
 
-		out = v->inner(v, p, 0, 1, out);
-		if (out > cell + 1)
-			continue;
-		memcpy(cell, "\"\"", 2);
-		out = cell + 2;
-		*out++ = v->sep;
-	}
-	return out;
+	if (end > out)
+		return end;
+	memcpy(out, "\"\"", 2);
+	return out + 2;
+}
+
+ZR_DEFINE_PUT(csv_soles, csv_sole)
+
+void zr_csv_set_sole(struct zr_value *v)
+{
+	v->inner = v->put;
+	v->put = csv_soles;
 }
 
 void zr_csv_add_string(struct zr_buf *b, const char *s, size_t len)

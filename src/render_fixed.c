@@ -67,12 +67,12 @@ static void put_cell(const struct columns *c, const uint8_t *rec, uint64_t cell,
 	uint64_t len;
 
 	if (c->left) {
-		len = (uint64_t)(c->value.put(&c->value, p, 0, 1, (char *)out) -
+		len = (uint64_t)(c->value.put(&c->value, p, 0, 1, (char *)out, NULL) -
 		                 (char *)out) -
 		      1;
 		memset(out + len, ' ', c->width - len);
 	} else {
-		len = (uint64_t)(c->value.put(&c->value, p, 0, 1, text) - text) - 1;
+		len = (uint64_t)(c->value.put(&c->value, p, 0, 1, text, NULL) - text) - 1;
 		memset(out, ' ', c->width - len);
 		memcpy(out + c->width - len, text, len);
 	}

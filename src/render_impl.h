@@ -13,6 +13,7 @@
 #pragma once
 
 #include "buf.h"
+#include "number.h"
 #include "render.h"
 #include "same.h"
 #include "shortest.h"
@@ -30,11 +31,18 @@ struct zr_lens {
 
 struct zr_value;
 
-/* Writes n elements, `stride` bytes apart, each followed by v->sep. Returns the end,
- * behind which up to ZR_PUT_SPARE bytes may be overwritten: by numbers and times, nothing
- * else. */
+/* Where texts go that are put together later: of so many bytes each, one behind the
+ * other. */
+struct zr_slots {
+	uint32_t size;
+	uint8_t *lens; /* of what is in them */
+};
+
+/* Writes n elements, `stride` bytes apart, each followed by v->sep: one behind the other,
+ * or each at the begin of a slot. Returns the end, or that of the last slot, behind which
+ * up to ZR_PUT_SPARE bytes may be overwritten: by numbers and times, nothing else. */
 typedef char *(*zr_put_fn)(const struct zr_value *v, const uint8_t *p, uint64_t stride,
-                           uint64_t n, char *out);
+                           uint64_t n, char *out, const struct zr_slots *slots);
 /* Adds the lengths of n elements, without separators behind them. */
 typedef void (*zr_measure_fn)(const struct zr_value *v, const uint8_t *p, uint64_t stride,
                               uint64_t n, struct zr_lens *sum);
@@ -71,8 +79,8 @@ uint64_t zr_value_max(const struct zr_value *v, enum zr_form form);
 zr_put_fn zr_text_put(const struct zr_type *t);
 zr_put_fn zr_json_put(const struct zr_type *t);
 zr_put_fn zr_csv_put(const struct zr_type *t);
-char *zr_csv_put_sole(const struct zr_value *v, const uint8_t *p, uint64_t stride,
-                      uint64_t n, char *out);
+/* Of a value that may be empty: what writes the only cell of a line. */
+void zr_csv_set_sole(struct zr_value *v);
 /* Whether a line of CSV is a single cell. */
 bool zr_csv_is_sole(const struct zr_array *a, const struct zr_layout *l);
 zr_measure_fn zr_measure_of(const struct zr_type *t);
@@ -108,6 +116,7 @@ struct zr_op {
 	uint64_t stride;
 	uint64_t count;
 	uint64_t extent;       /* bytes it looks at, from its offset on */
+	uint32_t slot;         /* bytes of a slot for its value; 0: none */
 	struct zr_value value; /* ZR_OP_VALUES */
 };
 
@@ -164,32 +173,46 @@ char *zr_body_put(const struct zr_line *l, const uint8_t *rec, char *out);
 
 /*
  * The same of a block of records that are written one after the other. The first one is
- * written by zr_body_begin(), all others by zr_body_next(); the text of the first one has
- * to stay where it is meanwhile.
+ * written by zr_body_begin(), all others by zr_body_next(), in order; the text of the
+ * first one has to stay where it is meanwhile.
+ *
+ * A block is a list of *steps*: a text that all of its records have, and values behind it
+ * that differ. For some records at a time, values are written column by column first,
+ * each to a slot, and then put together line by line.
  */
 #define ZR_BODY_MOST 128 /* records of a block */
 #define ZR_BODY_STEPS 96
+#define ZR_BODY_ROOM ((size_t)24 << 10) /* for slots: the first-level cache holds them   \
+	                                 */
 
 struct zr_step {
-	uint32_t op;      /* whose values differ */
+	uint32_t op;      /* whose values are written */
 	ptrdiff_t back;   /* bytes to take back first */
-	const char *text; /* to write then, before the values; of the first record */
+	const char *text; /* to write then, before the values */
 	uint64_t len;
+	char *values; /* in slots; NULL: they are written in the line */
+	struct zr_slots slots;
 };
 
 struct zr_body {
 	const struct zr_line *line;
-	uint32_t wait; /* blocks until it is worth a look again */
-	bool by_steps; /* there is something that all records have in common */
+	uint32_t
+		wait; /* blocks until it is worth a look again what they have in common */
+	bool by_steps; /* else the line's program is run */
 	uint32_t nsteps;
-	struct zr_step steps[ZR_BODY_STEPS];
-	struct zr_step end; /* what is written last */
+	struct zr_step steps[ZR_BODY_STEPS + 1]; /* and a text that ends the line */
+
+	uint64_t stride;
+	uint64_t left;       /* records whose slots are not filled yet */
+	uint64_t batch;      /* that get slots at a time */
+	uint64_t at, filled; /* the next record of the batch; how many there are */
+	_Alignas(64) char room[ZR_BODY_ROOM + ZR_LINE_SPARE];
 };
 
 void zr_body_init(struct zr_body *b, const struct zr_line *l);
 char *zr_body_begin(struct zr_body *b, const uint8_t *rec, uint64_t stride, uint64_t n,
                     char *out);
-char *zr_body_next(const struct zr_body *b, const uint8_t *rec, char *out);
+char *zr_body_next(struct zr_body *b, const uint8_t *rec, char *out);
 
 /* The text of n records, block by block. */
 char *zr_body_put_run(const struct zr_line *l, const uint8_t *rec, uint64_t stride,
@@ -271,18 +294,24 @@ static inline struct zr_item zr_load_item(const uint8_t *p)
 static inline uint64_t zr_trim_zeros(const uint8_t *p, uint64_t n)
 {
 	while (n >= 32) {
-		uint64_t w[4];
+		unsigned int words = 0; /* a bit for each that is not 0 */
+		uint64_t last;
 
-		memcpy(w, p + n - 32, sizeof(w));
-		if (w[0] | w[1] | w[2] | w[3])
-			break;
 		n -= 32;
+		for (unsigned int i = 0; i < 4; i++)
+			words |= (zr_load_u64(p + n + 8 * i, false) != 0) << i;
+		if (words == 0)
+			continue;
+		/* Where texts end cannot be foreseen: no branch. */
+		n += 8 * zr_top_bit(words);
+		last = zr_load_u64(p + n, false);
+		return n + zr_top_bit(last) / 8 + 1;
 	}
 	for (; n >= 8; n -= 8) {
 		uint64_t w = zr_load_u64(p + n - 8, false);
 
 		if (w)
-			return n - (uint64_t)__builtin_clzll(w) / 8;
+			return n - 7 + zr_top_bit(w) / 8;
 	}
 	while (n > 0 && p[n - 1] == 0)
 		n--;
@@ -441,16 +470,26 @@ ZR_INLINE char *zr_put_utf8(struct zr_span s, char *out, zr_plain_fn plain,
 	return out;
 }
 
+/* The text of element i is in its slot: where the next one begins. */
+ZR_INLINE char *zr_slot_end(const struct zr_slots *slots, uint64_t i, char *slot,
+                            const char *end)
+{
+	slots->lens[i] = (uint8_t)(end - slot);
+	return slot + slots->size;
+}
+
 /* Makes a zr_put_fn of what writes one element. */
 #define ZR_DEFINE_PUT(name, one)                                                         \
 	static char *name(const struct zr_value *v, const uint8_t *p, uint64_t stride,   \
-	                  uint64_t n, char *out)                                         \
+	                  uint64_t n, char *out, const struct zr_slots *slots)           \
 	{                                                                                \
 		const char sep = v->sep;                                                 \
                                                                                          \
-		for (; n > 0; n--, p += stride) {                                        \
-			out = one(v, p, out);                                            \
-			*out++ = sep;                                                    \
+		for (uint64_t i = 0; i < n; i++, p += stride) {                          \
+			char *end = one(v, p, out);                                      \
+                                                                                         \
+			*end++ = sep;                                                    \
+			out = slots ? zr_slot_end(slots, i, out, end) : end;             \
 		}                                                                        \
 		return out;                                                              \
 	}

@@ -122,7 +122,7 @@ static char *line_put_many(const struct zr_line *l, const uint8_t *rec, uint64_t
 	const struct zr_op *op = l->ops;
 
 	if (l->single)
-		return op->value.put(&op->value, rec + op->offset, stride, n, out);
+		return op->value.put(&op->value, rec + op->offset, stride, n, out, NULL);
 	return zr_body_put_run(l, rec, stride, n, out);
 }
 

@@ -14,30 +14,24 @@ static char *put_elements(const struct zr_value *v, const uint8_t *p, char sep, 
 	each.sep = sep;
 	if (item.len < v->size)
 		return out;
-	return v->element(&each, item.data, v->size, item.len / v->size, out) - 1;
+	return v->element(&each, item.data, v->size, item.len / v->size, out, NULL) - 1;
 }
 
-static char *list_put_text(const struct zr_value *v, const uint8_t *p, uint64_t stride,
-                           uint64_t n, char *out)
+ZR_INLINE char *text_list(const struct zr_value *v, const uint8_t *p, char *out)
 {
-	for (; n > 0; n--, p += stride) {
-		out = put_elements(v, p, '\t', out);
-		*out++ = v->sep;
-	}
+	return put_elements(v, p, '\t', out);
+}
+
+ZR_INLINE char *json_list(const struct zr_value *v, const uint8_t *p, char *out)
+{
+	*out++ = '[';
+	out = put_elements(v, p, ',', out);
+	*out++ = ']';
 	return out;
 }
 
-static char *list_put_json(const struct zr_value *v, const uint8_t *p, uint64_t stride,
-                           uint64_t n, char *out)
-{
-	for (; n > 0; n--, p += stride) {
-		*out++ = '[';
-		out = put_elements(v, p, ',', out);
-		*out++ = ']';
-		*out++ = v->sep;
-	}
-	return out;
-}
+ZR_DEFINE_PUT(text_lists, text_list)
+ZR_DEFINE_PUT(json_lists, json_list)
 
 static void list_measure(const struct zr_value *v, const uint8_t *p, uint64_t stride,
                          uint64_t n, struct zr_lens *sum)
@@ -61,6 +55,6 @@ void zr_list_init(struct zr_value *v, enum zr_form form)
 {
 	v->element = v->put;
 	v->measure_element = v->measure;
-	v->put = form == ZR_FORM_JSON ? list_put_json : list_put_text;
+	v->put = form == ZR_FORM_JSON ? json_lists : text_lists;
 	v->measure = list_measure;
 }

@@ -6,6 +6,10 @@
 #include "number.h"
 #include "render_impl.h"
 
+/* Slots have room for so many bytes; and not for more than that. */
+#define SLOT_UNIT 16
+#define SLOT_MOST 128
+
 void zr_prog_lit(struct zr_prog *b, const char *s, size_t len)
 {
 	zr_buf_add(&b->lits, s, len);
@@ -139,8 +143,24 @@ static uint64_t prog_set_extents(struct zr_line *l, uint32_t at, uint32_t end)
 	return last;
 }
 
+/* The longest values are better written where they belong. */
+static void prog_set_slots(struct zr_line *l)
+{
+	for (uint32_t i = 0; i < l->nops; i++) {
+		struct zr_op *op = &l->ops[i];
+		uint64_t max;
+
+		if (op->code != ZR_OP_VALUES || op->count != 1)
+			continue;
+		max = zr_value_max(&op->value, l->form); /* and a separator */
+		if (max < SLOT_MOST)
+			op->slot = (uint32_t)(max / SLOT_UNIT + 1) * SLOT_UNIT;
+	}
+}
+
 static void prog_set_bounds(struct zr_line *l)
 {
+	prog_set_slots(l);
 	l->fixed = prog_sum(l, 0, l->nops, false);
 	l->max = prog_sum(l, 0, l->nops, true);
 	for (uint32_t i = 0; i < l->ndim; i++) {

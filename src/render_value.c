@@ -70,8 +70,7 @@ void zr_value_set_sole(struct zr_value *v, const struct zr_type *t)
 	if (!value_may_be_empty(t))
 		return;
 	v->sole = true;
-	v->inner = v->put;
-	v->put = zr_csv_put_sole;
+	zr_csv_set_sole(v);
 }
 
 static uint64_t value_int_max(const struct zr_value *v)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks of records with much in common: the same lines as one by one. */
+/* Blocks of records: the same lines as one by one. */
 #include "render_case.h"
 #include "render.h"
 
@@ -110,8 +110,109 @@ static void blocks_are_their_lines(void)
 	}
 }
 
+/* A struct of a field of each of these types. */
+static void array_of(struct render_case *c, const struct zr_type *types, uint32_t n)
+{
+	struct zr_type *t = &c->a.type;
+
+	memset(c, 0, sizeof(*c));
+	*t = (struct zr_type){.kind = ZR_STRUCT, .nfields = n};
+	t->fields = calloc(n, sizeof(*t->fields));
+	CHECK(t->fields);
+	for (uint32_t i = 0; i < n; i++) {
+		struct zr_field *f = &t->fields[i];
+
+		f->name = malloc(8);
+		CHECK(f->name);
+		f->name_len = (size_t)snprintf(f->name, 8, "f%u", i);
+		f->count = 1;
+		f->type = types[i];
+		f->offset = t->size;
+		t->size += f->type.size;
+	}
+	c->a.ndim = 1;
+	c->a.shape[0] = c->n = c->a.nrecords = RECORDS;
+	c->rec = calloc(RECORDS, t->size);
+	CHECK(c->rec);
+	CHECK_INT(zr_layout_build(t, &c->l), 0);
+}
+
+/* Text that fits a slot with nothing to spare, and that does not. */
+static const struct zr_type scalars[] = {
+	{.kind = ZR_BOOL, .size = 1},
+	{.kind = ZR_INT, .size = 1, .bits = 8},
+	{.kind = ZR_UINT, .size = 2, .bits = 16, .big = true},
+	{.kind = ZR_INT, .size = 4, .bits = 32},
+	{.kind = ZR_UINT, .size = 8, .bits = 64},
+	{.kind = ZR_INT, .size = 8, .bits = 64, .big = true},
+	{.kind = ZR_FLOAT, .flt = ZR_F16, .size = 2},
+	{.kind = ZR_FLOAT, .flt = ZR_F32, .size = 4},
+	{.kind = ZR_FLOAT, .flt = ZR_F64, .size = 8},
+	{.kind = ZR_COMPLEX, .flt = ZR_F64, .size = 16},
+	{.kind = ZR_DATETIME, .unit = ZR_NS, .scale = 1, .size = 8},
+	{.kind = ZR_TIMEDELTA, .unit = ZR_SECOND, .scale = 1, .size = 8},
+	{.kind = ZR_UTF32, .size = 4},
+	{.kind = ZR_UTF32, .size = 32},
+	{.kind = ZR_UTF32, .size = 84, .big = true},
+	{.kind = ZR_CHARS, .size = 3},
+	{.kind = ZR_CHARS, .size = 5},
+	{.kind = ZR_CHARS, .size = 20},
+	{.kind = ZR_CHARS, .size = 21},
+	{.kind = ZR_CHARS, .size = 70},
+	{.kind = ZR_RAW, .size = 1},
+	{.kind = ZR_RAW, .size = 60},
+	{.kind = ZR_RAW, .size = 95},
+};
+
+/* Code units below 256. */
+static void make_latin(struct render_case *c, const struct zr_field *f)
+{
+	uint64_t low = f->type.big ? 3 : 0;
+
+	for (uint64_t k = 0; f->type.kind == ZR_UTF32 && k < RECORDS; k++)
+		for (uint64_t i = 0; i < f->type.size; i++)
+			if (i % 4 != low)
+				c->rec[k * c->a.type.size + f->offset + i] = 0;
+}
+
+/* Anything, and what is found in stores: short text, small numbers. */
+static void blocks_of_any_type(void)
+{
+	uint64_t state = 31;
+	struct render_case c;
+
+	array_of(&c, scalars, ZR_COUNT(scalars));
+	for (uint64_t mask = UINT64_MAX; mask > 0; mask >>= 9) {
+		for (uint64_t i = 0; i < RECORDS * c.a.type.size; i++)
+			c.rec[i] = (uint8_t)(random_u64(&state) & mask);
+		for (uint32_t i = 0; i < c.a.type.nfields; i++)
+			make_latin(&c, &c.a.type.fields[i]);
+		check_line(zr_line_new_json(&c.a, &c.l, 0, &opts), &c);
+		check_line(zr_line_new_csv(&c.a, &c.l, &opts), &c);
+	}
+	case_done(&c);
+}
+
+/* As long as they can be: no byte is written behind what may be overwritten. */
+static void blocks_of_longest_lines(void)
+{
+	for (uint32_t i = 0; i < ZR_COUNT(scalars); i++) {
+		struct render_case c;
+
+		array_of(&c, (struct zr_type[]){scalars[i], scalars[i]}, 2);
+		memset(c.rec, 1, RECORDS * c.a.type.size);
+		for (uint64_t k = 0; k < RECORDS; k++)
+			c.rec[k * c.a.type.size] = 2 + k % 2;
+		check_line(zr_line_new_json(&c.a, &c.l, 0, &opts), &c);
+		check_line(zr_line_new_csv(&c.a, &c.l, &opts), &c);
+		case_done(&c);
+	}
+}
+
 int main(void)
 {
 	RUN(blocks_are_their_lines);
+	RUN(blocks_of_any_type);
+	RUN(blocks_of_longest_lines);
 	return EXIT_SUCCESS;
 }

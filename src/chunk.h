@@ -93,6 +93,10 @@ ZR_MUST_CHECK int zr_source_scan(struct zr_source *s, uint64_t cell,
 ZR_MUST_CHECK int zr_source_verify(struct zr_source *s, uint64_t object,
                                    struct zr_err *reterr);
 
+/* Whether chunks have checksums, by their codecs or by the store: all that is stored is
+ * covered by one, if zr_source_verify() is asked, too. */
+bool zr_source_is_summed(const struct zr_source *s);
+
 /*
  * As zr_source_get(), when only `bytes` bytes from `first` on are wanted of each record.
  * Record n begins at data + n * *ret_size, and at least those bytes of it are there.

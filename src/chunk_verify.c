@@ -37,6 +37,14 @@ int zr_source_verify(struct zr_source *s, uint64_t object, struct zr_err *reterr
 	return r;
 }
 
+bool zr_source_is_summed(const struct zr_source *s)
+{
+	for (uint32_t i = 0; i < s->array->nlevels; i++)
+		if (zr_codecs_sum(s->array->levels[i].codecs))
+			return true;
+	return s->store->sums;
+}
+
 /* --- what has changed -----------------------------------------------------------------
  */
 

@@ -31,6 +31,7 @@ struct check {
 	uint64_t nobjects;                /* that are to be looked at */
 	char *path;                       /* owned: of it */
 	int error;                        /* nothing more is to be had */
+	uint64_t unsummed; /* arrays that something is stored of, without a checksum */
 	uint64_t arrays, chunks, bytes, damaged, unread, unreadable;
 	uint64_t shards_damaged, shards_unread; /* as a whole; their chunks count, too */
 };
@@ -54,6 +55,7 @@ static int check_array(struct check *c, const struct zr_step *s)
 		return 0;
 	}
 	c->arrays++;
+	c->unsummed += zr_present_count(c->present) > 0 && !zr_source_is_summed(src);
 	free(c->path);
 	c->path = strdup(s->path);
 	c->files = zr_files_ref(s->files);
@@ -231,7 +233,11 @@ static void put_counts(const struct check *c)
 	put_count(c->damaged + c->shards_damaged, "chunk", " damaged");
 	put_count(c->unread + c->shards_unread, "chunk", " not read");
 	put_count(c->unreadable, "node", " unreadable");
-	printf("%s\n", check_found_nothing(c) ? ", nothing damaged" : "");
+	printf("%s", check_found_nothing(c) ? ", nothing damaged" : "");
+	if (c->unsummed > 0)
+		printf("; %" PRIu64 " array%s no checksum", c->unsummed,
+		       c->unsummed == 1 ? " has" : "s have");
+	printf("\n");
 }
 
 static int check_run(struct check *c, struct zr_engine *e, const char *path,

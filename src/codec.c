@@ -52,6 +52,20 @@ const char *zr_codecs_name(const struct zr_codecs *c, size_t i)
 	return c->codec[i]->name;
 }
 
+bool zr_codecs_sum(const struct zr_codecs *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->codec[i]->sums)
+			return true;
+	return false;
+}
+
+void zr_codecs_set_sum(struct zr_codecs *c)
+{
+	if (c->n > 0)
+		c->codec[c->n - 1]->sums = true;
+}
+
 void *zr_codec_new(size_t size, const struct zr_codec_ops *ops, const char *name)
 {
 	ZR_CLEANUP(zr_freep) struct zr_codec *c = calloc(1, size);

@@ -35,6 +35,11 @@ size_t zr_codecs_count(const struct zr_codecs *c);
 /* Name of codec i as given when it was added, for messages and schema.json. Borrowed. */
 const char *zr_codecs_name(const struct zr_codecs *c, size_t i);
 
+/* Whether what is stored has a checksum, so that another byte in it is noticed. */
+bool zr_codecs_sum(const struct zr_codecs *c);
+/* The codec that was added last was told to make one. */
+void zr_codecs_set_sum(struct zr_codecs *c);
+
 /* How the elements of a numcodecs dtype string look ("<f4", ">i2", "|u1", "|b1"). */
 struct zr_numtype {
 	char kind;         /* 'b' bool, 'i', 'u', 'f' */

@@ -74,5 +74,9 @@ int zr_codecs_add_bz2(struct zr_codecs *c, const char *name)
 {
 	static const struct zr_codec_ops ops = {.decode = bz2_decode};
 
-	return zr_codec_add(c, zr_codec_new(sizeof(struct zr_codec), &ops, name));
+	struct zr_codec *bz2 = zr_codec_new(sizeof(*bz2), &ops, name);
+
+	if (bz2)
+		bz2->sums = true;
+	return zr_codec_add(c, bz2);
 }

@@ -194,6 +194,7 @@ int zr_codecs_add_checksum(struct zr_codecs *c, const char *name, enum zr_checks
 	k = zr_codec_new(sizeof(*k), &ops, name);
 	if (!k)
 		return -ENOMEM;
+	k->base.sums = true;
 	k->kind = kind;
 	k->at_start = at_start;
 	k->initval = initval;

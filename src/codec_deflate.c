@@ -96,6 +96,7 @@ static int deflate_add(struct zr_codecs *c, const char *name, deflate_fn fn, boo
 		return -ENOMEM;
 	z->fn = fn;
 	z->members = members;
+	z->base.sums = true;
 	return zr_codec_add(c, &z->base);
 }
 

@@ -46,6 +46,7 @@ struct zr_codec_ops {
 struct zr_codec {
 	const struct zr_codec_ops *ops;
 	char *name; /* as the metadata calls it; owned */
+	bool sums;  /* what it decodes has a checksum: another byte is noticed */
 };
 
 /* A zeroed codec of `size` bytes, which begins with a struct zr_codec. NULL: no memory.

@@ -179,6 +179,7 @@ int zr_codecs_add_lzma(struct zr_codecs *c, const char *name, enum zr_lzma_forma
 	if (!z)
 		return -ENOMEM;
 	z->format = format;
+	z->base.sums = format == ZR_LZMA_XZ;
 	if (format == ZR_LZMA_RAW)
 		r = lzma_set_filters(z, filters, nfilters, name, reterr);
 	if (r < 0) {

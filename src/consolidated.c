@@ -342,6 +342,7 @@ struct zr_store *zr_consolidated_new(struct zr_store *own_base)
 		return NULL;
 	}
 	zr_store_init(&c->store, &consolidated_ops);
+	c->store.sums = own_base->sums;
 	c->base = own_base;
 	pthread_rwlock_init(&c->lock, NULL);
 	return &c->store;

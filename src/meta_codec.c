@@ -184,6 +184,16 @@ static int add_lzma(const struct args *a)
 	                          n ? filter : NULL, n, a->reterr);
 }
 
+/* Frames say themselves how they were made; but not before one is read. */
+static int add_zstd(const struct args *a)
+{
+	int r = zr_codecs_add_zstd(a->chain, a->name);
+
+	if (r == 0 && json_is_true(json_object_get(a->conf, "checksum")))
+		zr_codecs_set_sum(a->chain);
+	return r;
+}
+
 static int add_checksum(const struct args *a, enum zr_checksum kind, bool at_start)
 {
 	const json_t *v = json_object_get(a->conf, "location");
@@ -333,7 +343,7 @@ static const struct {
 	int (*add)(const struct args *a);
 	int (*simple)(struct zr_codecs *c, const char *name); /* without parameters */
 } numcodecs[] = {
-	{"zstd", ZR_CODEC_STREAM, NULL, zr_codecs_add_zstd},
+	{"zstd", ZR_CODEC_STREAM, add_zstd, NULL},
 	{"blosc", ZR_CODEC_STREAM, NULL, zr_codecs_add_blosc},
 	{"gzip", ZR_CODEC_STREAM, NULL, zr_codecs_add_gzip},
 	{"zlib", ZR_CODEC_STREAM, NULL, zr_codecs_add_zlib},

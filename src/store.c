@@ -13,6 +13,7 @@
 void zr_store_init(struct zr_store *s, const struct zr_store_ops *ops)
 {
 	s->ops = ops;
+	s->sums = ops->verify;
 	atomic_init(&s->refs, 1);
 	pthread_mutex_init(&s->large_doc, NULL);
 	atomic_init(&s->present, 0);

@@ -78,6 +78,7 @@ struct zr_store_ops {
 struct zr_store {
 	const struct zr_store_ops *ops;
 	atomic_uint refs;
+	bool sums; /* of all objects: zr_store_verify() has something to go by */
 	pthread_mutex_t large_doc; /* whose turn it is: see zr_store_get_doc() */
 	atomic_size_t present;     /* chunks that are remembered: see present.h */
 };

@@ -135,6 +135,22 @@ EOF
   [[ ${lines[1]} == *", 1 chunk damaged" ]]
 }
 
+@test "check says of how many arrays it could tell nothing, since they have no checksum" {
+  local store=$FIXTURES/struct.codecs/store array
+  for array in crc32c gzip gzip_then_crc32c numcodecs_bz2 numcodecs_lzma numcodecs_zlib zstd_checksum; do
+    run -0 "$ZARRFS" check "$store" "$array"
+    [[ $output == "1 array, 2 chunks, "*", nothing damaged" ]]
+  done
+  for array in none blosc_lz4_shuffle numcodecs_lz4 zstd; do
+    run -0 "$ZARRFS" check "$store" "$array"
+    [[ $output == *", nothing damaged; 1 array has no checksum" ]]
+  done
+  run -0 "$ZARRFS" check "$store"
+  [[ $output == *", nothing damaged; 18 arrays have no checksum" ]]
+  run -0 "$ZARRFS" check "$FIXTURES"/zip.v3/store.zip # whose members have one
+  [[ $output == *", nothing damaged" ]]
+}
+
 @test "a store that does not answer is asked again" {
   slow_store "$BAD/store" --fail="$FAIL" --match='/good/c/*'
   mount_store "$SLOW"

@@ -182,8 +182,8 @@ char *zr_body_put(const struct zr_line *l, const uint8_t *rec, char *out);
  */
 #define ZR_BODY_MOST 128 /* records of a block */
 #define ZR_BODY_STEPS 96
-#define ZR_BODY_ROOM ((size_t)24 << 10) /* for slots: the first-level cache holds them   \
-	                                 */
+/* Of slots: the first-level cache holds them. */
+#define ZR_BODY_ROOM ((size_t)24 << 10)
 
 struct zr_step {
 	uint32_t op;      /* whose values are written */

@@ -5,7 +5,7 @@
 #define PIECE_BYTES ((uint64_t)4 << 20)
 #define PIECES_AHEAD 2
 /* What is decoded ahead may take that part of the cache. */
-#define CACHE_PART 4
+#define CACHE_PART 8
 /* Where rows of a chunk are shorter, looking for what comes next takes too long. */
 #define LEAST_RUN 64
 

@@ -18,6 +18,10 @@
  * read. */
 #define PIECES_AHEAD ZR_KEY_THREADS
 #define CACHE_PART 8
+/* What a chunk takes, while it is loaded: stored bytes, and what is made of them. */
+#define LOAD 4
+/* Once in so many pieces. */
+#define SELDOM 16
 
 #define NO_PIECES (-1)
 
@@ -128,11 +132,28 @@ static void piece_make(void *arg, uint64_t n, const atomic_bool *cancel)
 /* --- reading them ----------------------------------------------------------------------
  */
 
+/*
+ * Whoever makes a piece holds a chunk, or shares it with who makes the next piece, and
+ * asks for LOAD times as much while it is loaded. More of them than the cache has room
+ * for would throw out each other's chunks. Where it has room for one load at most, those
+ * that are made together shall seldom be of two chunks.
+ */
 static uint64_t pieces_ahead(const struct zr_text *t)
 {
-	uint64_t room = zr_cache_budget(t->source->cache) / CACHE_PART / ZR_PIECE_BYTES;
+	const struct zr_source *src = t->source;
+	uint64_t budget = zr_cache_budget(src->cache), size = src->array->type.size;
+	uint64_t cell = zr_mul_most(src->grid.cell_records, size);
+	uint64_t load = zr_mul_most(cell, LOAD);
+	uint64_t piece = ZR_MIN(zr_mul_most(size, (uint64_t)1 << t->piece_shift), cell);
+	uint64_t fit;
 
-	return ZR_MIN(room, (uint64_t)PIECES_AHEAD);
+	piece = ZR_MAX(piece, (uint64_t)1);
+	if (load < budget)
+		fit = 1 + (budget - load) / zr_mul_most(piece, LOAD);
+	else
+		fit = cell / piece / SELDOM;
+	fit = ZR_MIN(fit, budget / CACHE_PART / ZR_PIECE_BYTES);
+	return ZR_MIN(fit, (uint64_t)PIECES_AHEAD);
 }
 
 /* The part of the range that lies in piece n, if that is made; *ret_len: its bytes. */

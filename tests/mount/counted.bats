@@ -174,6 +174,38 @@ done_here() {
   unmount
 }
 
+@test "what is done ahead does not throw out what is needed next, in a cache of eight chunks" {
+  local store=$BATS_TEST_TMPDIR/long
+  "$PYTHON" - "$store" <<'EOF'
+import gzip, json, os, struct, sys
+store, records, chunks = sys.argv[1], 65536, 16
+os.makedirs(f"{store}/c")
+with open(f"{store}/zarr.json", "w") as f:
+    json.dump({"zarr_format": 3, "node_type": "array", "shape": [records * chunks],
+               "data_type": {"name": "struct", "configuration": {"fields": [
+                   {"name": "n", "data_type": "int32"},
+                   {"name": "rest", "data_type": {"name": "null_terminated_bytes", "configuration": {"length_bytes": 60}}}]}},
+               "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [records]}},
+               "chunk_key_encoding": {"name": "default"}, "fill_value": {"n": 0, "rest": ""},
+               "codecs": [{"name": "bytes", "configuration": {"endian": "little"}},
+                          {"name": "gzip", "configuration": {"level": 1}}]}, f)
+for c in range(chunks):
+    data = b"".join(struct.pack("<i60x", 1000000 + n) for n in range(c * records, (c + 1) * records))
+    with open(f"{store}/c/{c}", "wb") as f:
+        f.write(gzip.compress(data, 1))
+EOF
+  sleep 0.3
+  mount_store "$store"
+  ls -l "$MNT" >/dev/null
+  unmount
+  KEEP=1 mount_store "$store" -o cache=32M
+  limit 60 cat "$MNT/n" | cmp - <(seq 1000000 2048575)
+  counters
+  [ "$(counter measured)" = 0 ]
+  [ "$(counter decoded)" -le 24 ] # of 16: two may meet on a busy machine
+  unmount
+}
+
 @test "a reader causes few requests, and what is rendered for it is no more than it gets" {
   local size
   size=$(stat -c %s "$BIG/expect/big/n")

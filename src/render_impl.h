@@ -40,7 +40,8 @@ struct zr_slots {
 
 /* Writes n elements, `stride` bytes apart, each followed by v->sep: one behind the other,
  * or each at the begin of a slot. Returns the end, or that of the last slot, behind which
- * up to ZR_PUT_SPARE bytes may be overwritten: by numbers and times, nothing else. */
+ * up to ZR_PUT_SPARE bytes may be overwritten: by numbers, bools and times, by nothing
+ * else. */
 typedef char *(*zr_put_fn)(const struct zr_value *v, const uint8_t *p, uint64_t stride,
                            uint64_t n, char *out, const struct zr_slots *slots);
 /* Adds the lengths of n elements, without separators behind them. */

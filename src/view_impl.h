@@ -72,6 +72,14 @@ struct zr_walk {
  * NULL) became true. */
 ZR_MUST_CHECK int zr_walk_run(struct zr_walk *w, const atomic_bool *cancel);
 
+/* Bytes of a decoded chunk; and how many times as much one takes of the cache while it is
+ * loaded, about: stored bytes, and what is made of them. */
+static inline uint64_t zr_text_chunk(const struct zr_text *t)
+{
+	return zr_mul_most(t->source->grid.cell_records, t->source->array->type.size);
+}
+#define ZR_LOAD 4
+
 /* About what is made at a time. Twice as much as one request of the kernel, at least. */
 #define ZR_PIECE_BYTES ((uint64_t)512 << 10)
 /* Much more than that is no piece: the blocks of the index are too coarse. */

@@ -11,16 +11,28 @@
  */
 #include <stddef.h>
 
+#include "request.h"
 #include "tally.h"
 #include "view_impl.h"
 
-/* Of the cache: the rest is for the chunks that all this is made from. */
-#define MOST_OF_CACHE(budget) ((budget) / 4 * 3)
 #define SAMPLE 64
 
 static struct zr_text *text_of(struct zr_solo *how)
 {
 	return (struct zr_text *)((char *)how - offsetof(struct zr_text, solo));
+}
+
+/* Bytes of text that may be kept: the rest of the cache is for the chunks that all this
+ * is made from, by all jobs of the pass if they fit into half of it, and by two at least.
+ * What is kept beyond that is thrown out by them before anybody has read it. */
+static uint64_t keep_most(const struct zr_text *t)
+{
+	uint64_t budget = zr_cache_budget(t->source->cache);
+	uint64_t load = zr_mul_most(zr_text_chunk(t), ZR_LOAD);
+	uint64_t chunks = zr_mul_most(load, ZR_KEY_THREADS);
+
+	chunks = ZR_MIN(chunks, ZR_MAX(budget / 2, zr_mul_most(load, 2)));
+	return budget - ZR_MIN(ZR_MAX(chunks, budget / 8), budget);
 }
 
 static uint64_t piece_records(const struct zr_text *t)
@@ -241,8 +253,7 @@ static struct zr_fragment *keep_begin(struct zr_text *t, void **job, const uint8
 		fragment_leave(t, f);
 	if (atomic_load(&t->piece_shift) == 0 && rows_are_whole(&t->source->grid))
 		zr_pieces_settle(t, zr_line_len_run(t->line, rec, stride, some) / some);
-	if (atomic_load(&t->piece_shift) <= 0 ||
-	    atomic_load(&t->kept) >= MOST_OF_CACHE(zr_cache_budget(t->source->cache)))
+	if (atomic_load(&t->piece_shift) <= 0 || atomic_load(&t->kept) >= keep_most(t))
 		return NULL;
 	if (!f)
 		*job = f = calloc(1, sizeof(*f));

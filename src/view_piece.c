@@ -18,8 +18,6 @@
  * read. */
 #define PIECES_AHEAD ZR_KEY_THREADS
 #define CACHE_PART 8
-/* What a chunk takes, while it is loaded: stored bytes, and what is made of them. */
-#define LOAD 4
 /* Once in so many pieces. */
 #define SELDOM 16
 
@@ -134,24 +132,23 @@ static void piece_make(void *arg, uint64_t n, const atomic_bool *cancel)
 
 /*
  * Whoever makes a piece holds a chunk, or shares it with who makes the next piece, and
- * asks for LOAD times as much while it is loaded. More of them than the cache has room
+ * asks for ZR_LOAD times as much while it is loaded. More of them than the cache has room
  * for would throw out each other's chunks. Where it has room for one load at most, those
  * that are made together shall seldom be of two chunks.
  */
 static uint64_t pieces_ahead(const struct zr_text *t)
 {
-	const struct zr_source *src = t->source;
-	uint64_t budget = zr_cache_budget(src->cache), size = src->array->type.size;
-	uint64_t cell = zr_mul_most(src->grid.cell_records, size);
-	uint64_t load = zr_mul_most(cell, LOAD);
-	uint64_t piece = ZR_MIN(zr_mul_most(size, (uint64_t)1 << t->piece_shift), cell);
+	uint64_t budget = zr_cache_budget(t->source->cache);
+	uint64_t chunk = zr_text_chunk(t), load = zr_mul_most(chunk, ZR_LOAD);
+	uint64_t piece =
+		zr_mul_most(t->source->array->type.size, (uint64_t)1 << t->piece_shift);
 	uint64_t fit;
 
-	piece = ZR_MAX(piece, (uint64_t)1);
+	piece = ZR_MAX(ZR_MIN(piece, chunk), (uint64_t)1);
 	if (load < budget)
-		fit = 1 + (budget - load) / zr_mul_most(piece, LOAD);
+		fit = 1 + (budget - load) / zr_mul_most(piece, ZR_LOAD);
 	else
-		fit = cell / piece / SELDOM;
+		fit = chunk / piece / SELDOM;
 	fit = ZR_MIN(fit, budget / CACHE_PART / ZR_PIECE_BYTES);
 	return ZR_MIN(fit, (uint64_t)PIECES_AHEAD);
 }

@@ -194,6 +194,12 @@ for c in range(chunks):
     with open(f"{store}/c/{c}", "wb") as f:
         f.write(gzip.compress(data, 1))
 EOF
+  mount_store "$store" -o cache=32M,index=off
+  limit 60 cat "$MNT/n" | cmp - <(seq 1000000 2048575)
+  counters
+  [ "$(counter rendered)" -le 10000000 ] # of 8388608: what the pass kept has not been thrown out
+  [ "$(counter decoded)" -le 48 ]        # of 16, twice
+  unmount
   sleep 0.3
   mount_store "$store"
   ls -l "$MNT" >/dev/null

@@ -8,15 +8,30 @@
 
 static const struct zr_render_opts opts = {.nonfinite = ZR_NONFINITE_NULL};
 
+/* A struct of n fields, of which nothing is known yet. */
+static struct zr_type *struct_of(struct render_case *c, uint32_t n)
+{
+	memset(c, 0, sizeof(*c));
+	c->a.type = (struct zr_type){.kind = ZR_STRUCT, .nfields = n};
+	c->a.type.fields = calloc(n, sizeof(*c->a.type.fields));
+	CHECK(c->a.type.fields);
+	return &c->a.type;
+}
+
+/* RECORDS of them, zeros. */
+static void make_records(struct render_case *c)
+{
+	c->n = c->a.nrecords = RECORDS;
+	c->rec = calloc(RECORDS, c->a.type.size);
+	CHECK(c->rec);
+	CHECK_INT(zr_layout_build(&c->a.type, &c->l), 0);
+}
+
 /* A struct of FIELDS integers of 16 bits, some of them in pairs or in none. */
 static void wide_array(struct render_case *c, uint32_t ndim)
 {
-	struct zr_type *t = &c->a.type;
+	struct zr_type *t = struct_of(c, FIELDS);
 
-	memset(c, 0, sizeof(*c));
-	*t = (struct zr_type){.kind = ZR_STRUCT, .nfields = FIELDS};
-	t->fields = calloc(FIELDS, sizeof(*t->fields));
-	CHECK(t->fields);
 	for (uint32_t i = 0; i < FIELDS; i++) {
 		struct zr_field *f = &t->fields[i];
 
@@ -34,10 +49,7 @@ static void wide_array(struct render_case *c, uint32_t ndim)
 	c->a.ndim = ndim;
 	c->a.shape[0] = ndim == 2 ? 1 : RECORDS;
 	c->a.shape[1] = RECORDS;
-	c->n = c->a.nrecords = RECORDS;
-	c->rec = calloc(RECORDS, t->size);
-	CHECK(c->rec);
-	CHECK_INT(zr_layout_build(t, &c->l), 0);
+	make_records(c);
 }
 
 /* The last element of a field in the k-th record. */
@@ -113,12 +125,8 @@ static void blocks_are_their_lines(void)
 /* A struct of a field of each of these types. */
 static void array_of(struct render_case *c, const struct zr_type *types, uint32_t n)
 {
-	struct zr_type *t = &c->a.type;
+	struct zr_type *t = struct_of(c, n);
 
-	memset(c, 0, sizeof(*c));
-	*t = (struct zr_type){.kind = ZR_STRUCT, .nfields = n};
-	t->fields = calloc(n, sizeof(*t->fields));
-	CHECK(t->fields);
 	for (uint32_t i = 0; i < n; i++) {
 		struct zr_field *f = &t->fields[i];
 
@@ -131,10 +139,8 @@ static void array_of(struct render_case *c, const struct zr_type *types, uint32_
 		t->size += f->type.size;
 	}
 	c->a.ndim = 1;
-	c->a.shape[0] = c->n = c->a.nrecords = RECORDS;
-	c->rec = calloc(RECORDS, t->size);
-	CHECK(c->rec);
-	CHECK_INT(zr_layout_build(t, &c->l), 0);
+	c->a.shape[0] = RECORDS;
+	make_records(c);
 }
 
 /* Text that fits a slot with nothing to spare, and that does not. */

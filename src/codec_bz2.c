@@ -73,7 +73,6 @@ static int bz2_decode(struct zr_codec *c, struct zr_buf *in, const struct zr_wan
 int zr_codecs_add_bz2(struct zr_codecs *c, const char *name)
 {
 	static const struct zr_codec_ops ops = {.decode = bz2_decode};
-
 	struct zr_codec *bz2 = zr_codec_new(sizeof(*bz2), &ops, name);
 
 	if (bz2)
